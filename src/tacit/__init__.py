@@ -1,0 +1,26 @@
+"""tacit: learn what data leaves unsaid.
+
+Rooms and top-level verbs are loaded on first use, so `import tacit` costs nothing but the names.
+"""
+
+import importlib
+from typing import Any
+
+from tacit._version import __version__
+
+_VERBS = {"save": "tacit.persist", "load": "tacit.persist"}
+_ROOMS = ("checks", "cluster", "compiled", "data", "distributions", "learn", "persist")
+
+__all__ = ["__version__", "load", "save", *_ROOMS]  # noqa: PLE0604, F822
+
+
+def __getattr__(name: str) -> Any:
+    if name in _VERBS:
+        return getattr(importlib.import_module(_VERBS[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"tacit.{name}")
+    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

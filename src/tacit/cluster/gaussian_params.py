@@ -1,0 +1,136 @@
+"""Parameters of a Gaussian mixture, in a frame where the data are centred and of unit scale."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from tacit.learn.protocol import Array
+
+Kind = Literal["full", "tied", "diag", "spherical"]
+KINDS: tuple[Kind, ...] = ("full", "tied", "diag", "spherical")
+
+# Squared distance of a mean from the origin, in its own standard deviations, up to which features are exact enough.
+_FAR = 1e6
+# From this width on the triangular products are faster than the features.
+_WIDE = 96
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical."""
+
+    origin: Array
+    scale: Array
+
+    @property
+    def log_volume(self) -> float:
+        """log |dx/dz|: what a log density loses on its way from z to x."""
+        return float(np.log(self.scale).sum())
+
+    def inward(self, points: Array) -> Array:
+        """Points of the data's own coordinates, in this frame."""
+        return np.asarray((points - self.origin) / self.scale)
+
+    def outward(self, points: Array) -> Array:
+        """Points of this frame, in the data's own coordinates."""
+        return np.asarray(points * self.scale + self.origin)
+
+    def covariance_factor(self, kind: Kind) -> Array:
+        """What covariances of this frame are multiplied by to reach the data's own units."""
+        if kind in ("full", "tied"):
+            return np.outer(self.scale, self.scale)
+        return self.scale**2 if kind == "diag" else np.asarray(self.scale[0] ** 2)
+
+
+def frame_of(mean: Array, variance: Array, kind: Kind) -> Frame:
+    """The frame of data with these moments; a column that does not vary keeps its own unit."""
+    rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
+    varies = variance > np.maximum(rounding, np.finfo(float).tiny)
+    if kind == "spherical":
+        common = np.sqrt(variance[varies].mean()) if varies.any() else 1.0
+        return Frame(mean, np.full_like(mean, common))
+    return Frame(mean, np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianParams:
+    """Weights (k,), means (k, d) and covariances: (k, d, d) full, (d, d) tied, (k, d) diag, (k,) spherical."""
+
+    kind: Kind
+    frame: Frame
+    weights: Array
+    means: Array
+    covariances: Array
+
+    @cached_property
+    def roots(self) -> Array:
+        """Upper triangular U with U U' = precision: (k, d, d), (1, d, d) tied, (k, 1, d) diag and spherical."""
+        if self.kind in ("diag", "spherical"):
+            d = self.means.shape[1]
+            return np.asarray(1 / np.sqrt(self.covariances.reshape(len(self.means), 1, -1))) * np.ones(d)
+        covariances = self.covariances.reshape(-1, *self.covariances.shape[-2:])
+        return np.ascontiguousarray(np.linalg.inv(_cholesky(covariances)).transpose(0, 2, 1))
+
+    @cached_property
+    def log_roots(self) -> Array:
+        """(k,) half the log determinant of each precision."""
+        diagonals = self.roots[:, 0] if self._elementwise else np.diagonal(self.roots, axis1=1, axis2=2)
+        return np.broadcast_to(np.log(diagonals).sum(axis=1), self.weights.shape)
+
+    @cached_property
+    def constants(self) -> Array:
+        """(k,) log weight plus log density at the mean, in the data's own units."""
+        d = self.means.shape[1]
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights)
+        return np.asarray(log_weights + self.log_roots - d / 2 * np.log(2 * np.pi) - self.frame.log_volume)
+
+    @cached_property
+    def whitened_means(self) -> Array:
+        """(k, d) each mean in its own standard deviations."""
+        if self._elementwise:
+            return np.asarray(self.means * self.roots[:, 0])
+        return np.asarray(np.matmul(self.means[:, None, :], self.roots)[:, 0])
+
+    @property
+    def suits_features(self) -> bool:
+        """Whether the expansion about the frame's origin is both exact and fast."""
+        near = bool((self.whitened_means**2).sum(axis=1).max() < _FAR)
+        return near and (self.means.shape[1] < _WIDE or self.kind != "full")
+
+    @property
+    def precision(self) -> Array:
+        """(k or 1, d, d) inverse covariances of the full and tied kinds."""
+        return np.asarray(self.roots @ self.roots.transpose(0, 2, 1))
+
+    def coefficients(self) -> Array:
+        """(k, P) so that coefficients @ features(z) = log p(x, k)."""
+        pull = self.whitened_means
+        constant = (self.constants - (pull**2).sum(axis=1) / 2)[:, None]
+        if self._elementwise:
+            linear = pull * self.roots[:, 0]
+            quadratic = -(self.roots[:, 0] ** 2) / 2
+            return np.hstack([constant, linear, quadratic if self.kind == "diag" else quadratic[:, :1]])
+        linear = np.matmul(self.roots, pull[:, :, None])[:, :, 0]
+        if self.kind == "tied":
+            return np.hstack([constant, linear, np.ones_like(constant)])
+        rows, columns = np.triu_indices(self.means.shape[1])
+        halves = np.where(rows == columns, 0.5, 1.0)
+        return np.hstack([constant, linear, -halves * self.precision[:, rows, columns]])
+
+    @property
+    def _elementwise(self) -> bool:
+        return self.kind in ("diag", "spherical")
+
+
+def _cholesky(covariances: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.cholesky(covariances))
+    except np.linalg.LinAlgError:
+        guilty = [k for k, c in enumerate(covariances) if np.linalg.eigvalsh(c)[0] <= 0]
+        raise ValueError(
+            f"the covariance of component {guilty} is not positive definite: too few distinct rows support it. "
+            "Use fewer components, a simpler covariance_type, or a larger reg_covar"
+        ) from None

@@ -1,0 +1,16 @@
+"""Every compiled kernel, one file each, loaded on first use so that importing a room does not import numba.
+
+A file here stands alone: it calls nothing compiled in another file and imports no constants, because numba
+caches a function by its own file only (`tests/compiled/test_rules.py` keeps these rules).
+"""
+
+import importlib
+from types import ModuleType
+
+_KERNELS = ("gaussian", "kmeans")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _KERNELS:
+        return importlib.import_module(f"tacit.compiled.{name}")
+    raise AttributeError(f"module 'tacit.compiled' has no attribute {name!r}")

@@ -1,0 +1,257 @@
+"""Gaussian mixtures: log densities of all components and expected statistics, block by block.
+
+Rows come as z = (x - origin) * inverse_scale. Two ways lead to the same numbers:
+
+* by features: every log density is linear in the features [1, z_j, quadratic terms], so a (K, P) matrix of
+  coefficients times a (P, B) block of features gives all of them, and responsibilities times features give all
+  statistics. Fastest, as long as the means lie within some thousand standard deviations of the origin.
+* centred: each component about its own mean. Nothing cancels, whatever the scales.
+
+Kinds of covariance: 0 full, 1 tied, 2 diagonal, 3 spherical.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def standardise(X, start, n, origin, inverse_scale, Z):
+    """Z[j, i] = coordinate j of row start + i; rows are the fast axis, so everything after vectorises."""
+    for j in range(X.shape[1]):
+        o, s = origin[j], inverse_scale[j]
+        for i in range(n):
+            Z[j, i] = (X[start + i, j] - o) * s
+        for i in range(n, Z.shape[1]):
+            Z[j, i] = 0.0
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def fill_features(kind, d, tied_precision, F):
+    """Quadratic features behind F[0] = 1 and F[1:d+1] = z."""
+    B = F.shape[1]
+    if kind == 0:
+        p = 1 + d
+        for a in range(d):
+            for b in range(a, d):
+                for i in range(B):
+                    F[p, i] = F[1 + a, i] * F[1 + b, i]
+                p += 1
+    elif kind == 1:
+        for i in range(B):
+            F[1 + d, i] = 0.0
+        for a in range(d):
+            for b in range(a, d):
+                c = -tied_precision[a, b] if b > a else -0.5 * tied_precision[a, a]
+                for i in range(B):
+                    F[1 + d, i] += c * F[1 + a, i] * F[1 + b, i]
+    elif kind == 2:
+        for a in range(d):
+            for i in range(B):
+                F[1 + d + a, i] = F[1 + a, i] * F[1 + a, i]
+    else:
+        for i in range(B):
+            F[1 + d, i] = 0.0
+        for a in range(d):
+            for i in range(B):
+                F[1 + d, i] += F[1 + a, i] * F[1 + a, i]
+
+
+@njit(nogil=True, cache=True)
+def centred_densities(kind, Z, means, roots, constants, D, Y, L):
+    """L[k, i] = constants[k] - |roots_k' (z_i - mean_k)|^2 / 2; D and Y are (B, d) scratch."""
+    K, d = means.shape
+    B, half = L.shape[1], (d + 1) // 2
+    for k in range(K):
+        if kind <= 1:
+            U = roots[k if kind == 0 else 0]
+            centre_rows(Z, means[k], D)
+            # U is upper triangular: its lower left quarter is zero and need not be multiplied
+            Y[:, :half] = np.dot(np.ascontiguousarray(D[:, :half]), np.ascontiguousarray(U[:half, :half]))
+            Y[:, half:] = np.dot(D, np.ascontiguousarray(U[:, half:]))
+            for i in range(B):
+                q = 0.0
+                for j in range(d):
+                    q += Y[i, j] * Y[i, j]
+                L[k, i] = constants[k] - 0.5 * q
+        else:
+            for i in range(B):
+                L[k, i] = constants[k]
+            for j in range(d):
+                m, u = means[k, j], roots[k, 0, j]
+                for i in range(B):
+                    y = (Z[j, i] - m) * u
+                    L[k, i] -= 0.5 * y * y
+
+
+@njit(nogil=True, cache=True)
+def centre_rows(Z, mean, D):
+    """D[i, j] = Z[j, i] - mean[j]."""
+    for i in range(D.shape[0]):
+        for j in range(D.shape[1]):
+            D[i, j] = Z[j, i] - mean[j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+def softmax(L, n, R, bits, top, total):
+    """R[:, i] = exp(L[:, i]) normalised; log normaliser = top + log(total); columns from n on become zero."""
+    K, B = L.shape
+    scales = bits.view(np.float64)
+    for i in range(B):
+        top[i] = L[0, i]
+        total[i] = 0.0
+    for k in range(1, K):
+        for i in range(B):
+            top[i] = L[k, i] if L[k, i] > top[i] else top[i]
+    for k in range(K):
+        for i in range(B):
+            # exp by 2^n times a polynomial in the rest, which vectorises where math.exp does not
+            x = L[k, i] - top[i]
+            x = x if x > -700.0 else -700.0
+            whole = np.floor(x * 1.4426950408889634 + 0.5)
+            r = (x - whole * 0.693145751953125) - whole * 1.4286068203094172e-06
+            p = 1.0 / 479001600
+            p = p * r + 1.0 / 39916800
+            p = p * r + 1.0 / 3628800
+            p = p * r + 1.0 / 362880
+            p = p * r + 1.0 / 40320
+            p = p * r + 1.0 / 5040
+            p = p * r + 1.0 / 720
+            p = p * r + 1.0 / 120
+            p = p * r + 1.0 / 24
+            p = p * r + 1.0 / 6
+            p = p * r + 0.5
+            p = p * r + 1.0
+            R[k, i] = p * r + 1.0
+            bits[i] = (np.int64(whole) + 1023) << 52
+        for i in range(B):
+            R[k, i] *= scales[i]
+            total[i] += R[k, i]
+    for i in range(n):
+        scales[i] = 1.0 / total[i]
+    for i in range(n, B):
+        scales[i] = 0.0
+    for k in range(K):
+        for i in range(B):
+            R[k, i] *= scales[i]
+
+
+@njit(nogil=True, cache=True)
+def weigh(start, n, weights, top, total, R):
+    """Sum of (weighted) log normalisers; multiplies the responsibilities by the weights, if there are any."""
+    bound = 0.0
+    if len(weights) == 0:
+        for i in range(0, n, 16):
+            product = 1.0  # at most K^16: one logarithm for sixteen rows
+            for j in range(i, min(i + 16, n)):
+                bound += top[j]
+                product *= total[j]
+            bound += math.log(product)
+        return bound
+    for i in range(n):
+        w = weights[start + i]
+        bound += w * (top[i] + math.log(total[i]))
+        for k in range(R.shape[0]):
+            R[k, i] *= w
+    return bound
+
+
+@njit(nogil=True, cache=True)
+def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, B, S):
+    """Add sum_i r_ik features(z_i) to S (P, K); returns the sum of log p(x_i)."""
+    K, P = W.shape
+    d = X.shape[1]
+    F, L, R = np.empty((P, B)), np.empty((K, B)), np.empty((K, B))
+    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
+    F[0] = 1.0
+    bound = 0.0
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        standardise(X, start, n, origin, inverse_scale, F[1 : d + 1])
+        fill_features(kind, d, tied_precision, F)
+        np.dot(W, F, L)
+        softmax(L, n, R, bits, top, total)
+        bound += weigh(start, n, weights, top, total, R)
+        S += np.dot(F, R.T)
+    return bound
+
+
+@njit(nogil=True, cache=True)
+def expect_centred(X, weights, origin, inverse_scale, kind, means, roots, constants, B, N, S1, S2):
+    """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the means; returns the bound."""
+    K, d = means.shape
+    half = (d + 1) // 2
+    Z, L, R = np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
+    D, Y = np.empty((B, d)), np.empty((B, d))
+    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
+    bound = 0.0
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        standardise(X, start, n, origin, inverse_scale, Z)
+        centred_densities(kind, Z, means, roots, constants, D, Y, L)
+        softmax(L, n, R, bits, top, total)
+        bound += weigh(start, n, weights, top, total, R)
+        for k in range(K):
+            centre_rows(Z, means[k], D)
+            for i in range(B):
+                N[k] += R[k, i]
+                for j in range(d):
+                    Y[i, j] = R[k, i] * D[i, j]
+                    S1[k, j] += Y[i, j]
+            if kind <= 1:
+                T = S2[k if kind == 0 else 0]
+                T[:half] += np.dot(np.ascontiguousarray(Y[:, :half].T), D)
+                T[half:, half:] += np.dot(
+                    np.ascontiguousarray(Y[:, half:].T), np.ascontiguousarray(D[:, half:])
+                )
+            else:
+                for i in range(B):
+                    for j in range(d):
+                        S2[k, 0, j] += Y[i, j] * D[i, j]
+    return bound
+
+
+@njit(nogil=True, cache=True)
+def joint_features(X, origin, inverse_scale, kind, W, tied_precision, B, out):
+    """Fill out (n, K) with log p(x_i, k)."""
+    K, P = W.shape
+    d = X.shape[1]
+    F, L = np.empty((P, B)), np.empty((K, B))
+    F[0] = 1.0
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        standardise(X, start, n, origin, inverse_scale, F[1 : d + 1])
+        fill_features(kind, d, tied_precision, F)
+        np.dot(W, F, L)
+        out[start : start + n] = L[:, :n].T
+
+
+@njit(nogil=True, cache=True)
+def joint_centred(X, origin, inverse_scale, kind, means, roots, constants, B, out):
+    """Fill out (n, K) with log p(x_i, k), each component about its own mean."""
+    K, d = means.shape
+    Z, L = np.empty((d, B)), np.empty((K, B))
+    D, Y = np.empty((B, d)), np.empty((B, d))
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        standardise(X, start, n, origin, inverse_scale, Z)
+        centred_densities(kind, Z, means, roots, constants, D, Y, L)
+        out[start : start + n] = L[:, :n].T
+
+
+@njit(nogil=True, cache=True)
+def normalise(joint, R, norms):
+    """Turn (n, K) log joints into responsibilities R and log normalisers (n,)."""
+    n, K = joint.shape
+    B = 256
+    L, Q = np.empty((K, B)), np.empty((K, B))
+    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
+    for start in range(0, n, B):
+        m = min(B, n - start)
+        L[:, :m] = joint[start : start + m].T
+        L[:, m:] = 0.0
+        softmax(L, m, Q, bits, top, total)
+        R[start : start + m] = Q[:, :m].T
+        for i in range(m):
+            norms[start + i] = top[i] + math.log(total[i])

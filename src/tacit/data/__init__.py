@@ -1,0 +1,26 @@
+"""Data as it comes: what the columns are, tables as floats and back, chunks of rows, ragged sequences."""
+
+from tacit.data.bounds import CHUNK_ROWS
+from tacit.data.chunks import ArraySource, Chunk, ChunkSource, FrameSource, as_source
+from tacit.data.column import Column
+from tacit.data.infer import infer_schema
+from tacit.data.matrix import as_matrix, check_weights
+from tacit.data.schema import Schema
+from tacit.data.sequences import Sequences, SequenceSource, as_sequences
+
+__all__ = [
+    "CHUNK_ROWS",
+    "ArraySource",
+    "Chunk",
+    "ChunkSource",
+    "Column",
+    "FrameSource",
+    "Schema",
+    "SequenceSource",
+    "Sequences",
+    "as_matrix",
+    "as_sequences",
+    "as_source",
+    "check_weights",
+    "infer_schema",
+]

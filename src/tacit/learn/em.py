@@ -1,0 +1,137 @@
+"""The one loop: expectation, maximisation, an honest stop, and an error if the objective falls."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic
+
+from tacit.learn.protocol import LatentModel, Params, Reduce, Stats
+
+# A sum over rows is trusted to this many nats per row and per nat of the total.
+ROUNDING = 1e-9
+
+
+class ObjectiveFell(ArithmeticError):
+    """The free energy fell by more than rounding: a defect in the model, never to be ignored."""
+
+
+@dataclass(frozen=True)
+class Step(Generic[Params, Stats]):
+    """One iteration, as told to hooks and stop rules.
+
+    `objective` belongs to `before`, the parameters that the expectation was taken at; `change` is its rise
+    over the step before (infinite for the first).
+    """
+
+    iteration: int
+    before: Params
+    after: Params
+    stats: Stats
+    objective: float
+    change: float
+
+
+@dataclass(frozen=True)
+class Fit(Generic[Params]):
+    """What a fit carries on (the parameters) and what it tells (everything else)."""
+
+    params: Params
+    trace: tuple[float, ...]
+    rows: float
+    converged: bool
+    reason: str
+
+    @property
+    def n_iter(self) -> int:
+        """How many iterations were run."""
+        return len(self.trace)
+
+
+StopRule = Callable[[Step[Any, Any]], bool]
+Hook = Callable[[Step[Any, Any]], Any]
+
+
+def rise_below(tol: float) -> StopRule:
+    """Stop when the objective rises by less than `tol` nats per row."""
+    return lambda step: abs(step.change) < tol * step.stats.rows
+
+
+def em(
+    model: LatentModel[Params, Stats],
+    params: Params,
+    reduce: Reduce,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    stop: StopRule | None = None,
+    on_iteration: Hook | None = None,
+) -> Fit[Params]:
+    """Fit a model by expectation and maximisation from the given parameters.
+
+    Parameters
+    ----------
+    model
+        Anything with `expect`, `update` and `log_prior`.
+    params
+        Where to start.
+    reduce
+        Called with a function of a chunk, returns the sum of its values over all chunks.
+    tol
+        Converged when the objective rises by less than this per row.
+    max_iter
+        Iterations at most; running out of them is not convergence.
+    stop
+        A rule of the model's own in place of `tol`.
+    on_iteration
+        Called with each `Step`; a true return value stops the fit, which is then not converged.
+
+    Returns
+    -------
+    Fit
+        Parameters, trace of the objective, and why it ended: "converged", "max_iter" or "stopped".
+
+    Raises
+    ------
+    ObjectiveFell
+        If the objective falls by more than rounding.
+    """
+    stop = stop or rise_below(tol)
+    trace: list[float] = []
+    rows, reason = 0.0, "max_iter"
+    for iteration in range(1, max_iter + 1):
+        stats = reduce(partial(model.expect, params))
+        rows, objective = stats.rows, _objective(model, params, stats)
+        change = _rise(trace, objective, rows)
+        trace.append(objective)
+        step = Step(iteration, params, model.update(params, stats), stats, objective, change)
+        params = step.after
+        halted = on_iteration is not None and on_iteration(step)
+        if stop(step):
+            reason = "converged"
+        elif halted:
+            reason = "stopped"
+        if reason != "max_iter":
+            break
+    return Fit(params, tuple(trace), rows, reason == "converged", reason)
+
+
+def _objective(model: LatentModel[Params, Stats], params: Params, stats: Stats) -> float:
+    objective = float(stats.bound + model.log_prior(params))
+    if not math.isfinite(objective):
+        raise FloatingPointError(
+            f"the objective is {objective}: the data or the start lie outside what the model can represent; "
+            "check the table for values of extreme size and the start for empty components"
+        )
+    return objective
+
+
+def _rise(trace: list[float], objective: float, rows: float) -> float:
+    if not trace:
+        return math.inf
+    change = objective - trace[-1]
+    if change < -ROUNDING * (abs(objective) + rows):
+        raise ObjectiveFell(
+            f"the objective fell from {trace[-1]!r} to {objective!r} in iteration {len(trace) + 1}"
+        )
+    return change

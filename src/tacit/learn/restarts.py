@@ -1,0 +1,47 @@
+"""Several starts, side by side, and the best of them."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from tacit.learn.reduce import n_threads, threads
+
+Start = TypeVar("Start")
+Outcome = TypeVar("Outcome")
+
+
+def best_of(
+    run: Callable[[Start], Outcome],
+    starts: Sequence[Start],
+    score: Callable[[Outcome], float],
+    *,
+    side_by_side: bool,
+) -> Outcome:
+    """Run every start and keep the outcome of the highest score; the first of equals wins.
+
+    Parameters
+    ----------
+    run
+        From a start to an outcome.
+    starts
+        One per restart; what is random was drawn before, so the order of running does not matter.
+    score
+        What to maximise.
+    side_by_side
+        Run the restarts in parallel, one thread each (good for small data), instead of one after the other
+        with all threads inside (good for large data).
+
+    Examples
+    --------
+    >>> best_of(lambda start: start * 2, [1, 3, 2], float, side_by_side=False)
+    6
+    """
+    if not side_by_side or len(starts) == 1 or n_threads() == 1:
+        return max(map(run, starts), key=score)
+
+    def alone(start: Start) -> Outcome:
+        with threads(1):
+            return run(start)
+
+    with ThreadPoolExecutor(min(n_threads(), len(starts))) as pool:
+        return max(list(pool.map(alone, starts)), key=score)
