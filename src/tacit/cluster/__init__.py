@@ -1,1 +1,6 @@
-"""The cluster room."""
+"""Clusters: hard and soft."""
+
+from tacit.cluster.gaussian_mixture import GaussianMixture
+from tacit.cluster.kmeans import KMeans
+
+__all__ = ["GaussianMixture", "KMeans"]

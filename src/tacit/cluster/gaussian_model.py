@@ -75,10 +75,9 @@ class GaussianMixtureModel:
             block = _block_rows(W.shape[1], len(rows))
             compiled.gaussian.joint_features(rows, frame.origin, inverse, kind, W, tied, block, out)
         else:
+            fill = getattr(compiled.gaussian, f"joint_{params.shape_of_roots}")
             block = _block_rows(rows.shape[1], len(rows))
-            compiled.gaussian.joint_centred(
-                rows, frame.origin, inverse, kind, params.means, params.roots, params.constants, block, out
-            )
+            fill(rows, frame.origin, inverse, params.means, params.roots, params.constants, block, out)
         return out
 
 
@@ -97,10 +96,10 @@ def _expect_features(params: GaussianParams, chunk: Chunk, X: Array, weights: Ar
 
 def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
     k, d = params.means.shape
-    frame, kind = params.frame, KINDS.index(params.kind)
+    frame, add = params.frame, getattr(compiled.gaussian, f"expect_{params.shape_of_roots}")
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
-    bound = compiled.gaussian.expect_centred(
-        X, weights, frame.origin, 1 / frame.scale, kind, params.means, params.roots, params.constants,
+    bound = add(
+        X, weights, frame.origin, 1 / frame.scale, params.means, params.roots, params.constants,
         _block_rows(d, len(X)), weight, first, second,
     )  # fmt: skip
     if params.kind in ("full", "tied"):

@@ -11,6 +11,12 @@ from tacit.learn.protocol import Array
 Kind = Literal["full", "tied", "diag", "spherical"]
 KINDS: tuple[Kind, ...] = ("full", "tied", "diag", "spherical")
 
+# The peer's wording, which its users' code may match.
+_ILL_DEFINED = (
+    "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance "
+    "caused by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or "
+    "scale the input data."
+)
 # Squared distance of a mean from the origin, in its own standard deviations, up to which features are exact enough.
 _FAR = 1e6
 # From this width on the triangular products are faster than the features.
@@ -67,8 +73,10 @@ class GaussianParams:
     @cached_property
     def roots(self) -> Array:
         """Upper triangular U with U U' = precision: (k, d, d), (1, d, d) tied, (k, 1, d) diag and spherical."""
-        if self.kind in ("diag", "spherical"):
+        if self._elementwise:
             d = self.means.shape[1]
+            if (self.covariances <= 0).any():
+                raise ValueError(_ILL_DEFINED)
             return np.asarray(1 / np.sqrt(self.covariances.reshape(len(self.means), 1, -1))) * np.ones(d)
         covariances = self.covariances.reshape(-1, *self.covariances.shape[-2:])
         return np.ascontiguousarray(np.linalg.inv(_cholesky(covariances)).transpose(0, 2, 1))
@@ -120,6 +128,16 @@ class GaussianParams:
         halves = np.where(rows == columns, 0.5, 1.0)
         return np.hstack([constant, linear, -halves * self.precision[:, rows, columns]])
 
+    def permuted(self, order: Array) -> "GaussianParams":
+        """The same mixture with its components in another order."""
+        covariances = self.covariances if self.kind == "tied" else self.covariances[order]
+        return GaussianParams(self.kind, self.frame, self.weights[order], self.means[order], covariances)
+
+    @property
+    def shape_of_roots(self) -> Literal["elementwise", "triangular"]:
+        """Which kernels fit the roots."""
+        return "elementwise" if self._elementwise else "triangular"
+
     @property
     def _elementwise(self) -> bool:
         return self.kind in ("diag", "spherical")
@@ -130,7 +148,4 @@ def _cholesky(covariances: Array) -> Array:
         return np.asarray(np.linalg.cholesky(covariances))
     except np.linalg.LinAlgError:
         guilty = [k for k, c in enumerate(covariances) if np.linalg.eigvalsh(c)[0] <= 0]
-        raise ValueError(
-            f"the covariance of component {guilty} is not positive definite: too few distinct rows support it. "
-            "Use fewer components, a simpler covariance_type, or a larger reg_covar"
-        ) from None
+        raise ValueError(_ILL_DEFINED + f" (components {guilty})") from None

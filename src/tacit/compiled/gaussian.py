@@ -59,38 +59,91 @@ def fill_features(kind, d, tied_precision, F):
 
 
 @njit(nogil=True, cache=True)
-def centred_densities(kind, Z, means, roots, constants, D, Y, L):
-    """L[k, i] = constants[k] - |roots_k' (z_i - mean_k)|^2 / 2; D and Y are (B, d) scratch."""
-    K, d = means.shape
-    B, half = L.shape[1], (d + 1) // 2
-    for k in range(K):
-        if kind <= 1:
-            U = roots[k if kind == 0 else 0]
-            centre_rows(Z, means[k], D)
-            # U is upper triangular: its lower left quarter is zero and need not be multiplied
-            Y[:, :half] = np.dot(np.ascontiguousarray(D[:, :half]), np.ascontiguousarray(U[:half, :half]))
-            Y[:, half:] = np.dot(D, np.ascontiguousarray(U[:, half:]))
-            for i in range(B):
-                q = 0.0
-                for j in range(d):
-                    q += Y[i, j] * Y[i, j]
-                L[k, i] = constants[k] - 0.5 * q
-        else:
-            for i in range(B):
-                L[k, i] = constants[k]
-            for j in range(d):
-                m, u = means[k, j], roots[k, 0, j]
-                for i in range(B):
-                    y = (Z[j, i] - m) * u
-                    L[k, i] -= 0.5 * y * y
+def standardise_rows(X, start, n, origin, inverse_scale, Z):
+    """Z[i, j] = coordinate j of row start + i."""
+    for i in range(n):
+        for j in range(X.shape[1]):
+            Z[i, j] = (X[start + i, j] - origin[j]) * inverse_scale[j]
+    Z[n:] = 0.0
 
 
 @njit(nogil=True, cache=True)
-def centre_rows(Z, mean, D):
-    """D[i, j] = Z[j, i] - mean[j]."""
-    for i in range(D.shape[0]):
-        for j in range(D.shape[1]):
-            D[i, j] = Z[j, i] - mean[j]
+def centre_rows(Z, mean, D, left, right):
+    """D = Z - mean, whole and as its left and right half of columns."""
+    half = left.shape[1]
+    for i in range(Z.shape[0]):
+        for j in range(half):
+            D[i, j] = left[i, j] = Z[i, j] - mean[j]
+        for j in range(half, Z.shape[1]):
+            D[i, j] = right[i, j - half] = Z[i, j] - mean[j]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def subtract_squares(Y, out):
+    """out[i] -= |Y_i|^2 / 2."""
+    for i in range(Y.shape[0]):
+        q = 0.0
+        for j in range(Y.shape[1]):
+            q += Y[i, j] * Y[i, j]
+        out[i] -= 0.5 * q
+
+
+@njit(nogil=True, cache=True)
+def triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L):
+    """L[k, i] = constants[k] - |U_k' (z_i - mean_k)|^2 / 2, without the zero quarter of the triangular U_k."""
+    for k in range(L.shape[0]):
+        root = min(k, upper_left.shape[0] - 1)
+        centre_rows(Z, means[k], D, left, right)
+        L[k] = constants[k]
+        subtract_squares(np.dot(left, upper_left[root]), L[k])
+        subtract_squares(np.dot(D, right_columns[root]), L[k])
+
+
+@njit(nogil=True, cache=True)
+def add_triangular_moments(Z, R, means, D, left, right, N, S1, S2):
+    """Add moments about the means; the lower left quarter of S2 is the upper right one's transpose, left out."""
+    half = left.shape[1]
+    for k in range(R.shape[0]):
+        centre_rows(Z, means[k], D, left, right)
+        T = S2[min(k, S2.shape[0] - 1)]
+        N[k] += R[k].sum()
+        S1[k] += np.dot(R[k], D)
+        for i in range(Z.shape[0]):
+            left[i] *= R[k, i]
+        T[:half] += np.dot(left.T, D)
+        D[:, half:] = right
+        for i in range(Z.shape[0]):
+            D[i, half:] *= R[k, i]
+        T[half:, half:] += np.dot(np.ascontiguousarray(D[:, half:]).T, right)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def elementwise_densities(Z, means, roots, constants, L):
+    """L[k, i] for diagonal covariances; Z is (d, B)."""
+    K, d = means.shape
+    for k in range(K):
+        L[k] = constants[k]
+        for j in range(d):
+            m, u = means[k, j], roots[k, 0, j]
+            for i in range(L.shape[1]):
+                y = (Z[j, i] - m) * u
+                L[k, i] -= 0.5 * y * y
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def add_elementwise_moments(Z, R, means, N, S1, S2):
+    """Add moments about the means, column by column; Z is (d, B)."""
+    K, d = means.shape
+    for k in range(K):
+        N[k] += R[k].sum()
+        for j in range(d):
+            m, s1, s2 = means[k, j], 0.0, 0.0
+            for i in range(R.shape[1]):
+                gap = Z[j, i] - m
+                s1 += R[k, i] * gap
+                s2 += R[k, i] * gap * gap
+            S1[k, j] += s1
+            S2[k, 0, j] += s2
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
@@ -178,37 +231,39 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
 
 
 @njit(nogil=True, cache=True)
-def expect_centred(X, weights, origin, inverse_scale, kind, means, roots, constants, B, N, S1, S2):
+def expect_triangular(X, weights, origin, inverse_scale, means, roots, constants, B, N, S1, S2):
     """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the means; returns the bound."""
     K, d = means.shape
     half = (d + 1) // 2
+    upper_left, right_columns = roots[:, :half, :half].copy(), roots[:, :, half:].copy()
+    Z, D, left, right = np.empty((B, d)), np.empty((B, d)), np.empty((B, half)), np.empty((B, d - half))
+    L, R = np.empty((K, B)), np.empty((K, B))
+    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
+    bound = 0.0
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        standardise_rows(X, start, n, origin, inverse_scale, Z)
+        triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L)
+        softmax(L, n, R, bits, top, total)
+        bound += weigh(start, n, weights, top, total, R)
+        add_triangular_moments(Z, R, means, D, left, right, N, S1, S2)
+    return bound
+
+
+@njit(nogil=True, cache=True)
+def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constants, B, N, S1, S2):
+    """The same for diagonal covariances; S2 (K, 1, d)."""
+    K, d = means.shape
     Z, L, R = np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
-    D, Y = np.empty((B, d)), np.empty((B, d))
     bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         standardise(X, start, n, origin, inverse_scale, Z)
-        centred_densities(kind, Z, means, roots, constants, D, Y, L)
+        elementwise_densities(Z, means, roots, constants, L)
         softmax(L, n, R, bits, top, total)
         bound += weigh(start, n, weights, top, total, R)
-        for k in range(K):
-            centre_rows(Z, means[k], D)
-            for i in range(B):
-                N[k] += R[k, i]
-                for j in range(d):
-                    Y[i, j] = R[k, i] * D[i, j]
-                    S1[k, j] += Y[i, j]
-            if kind <= 1:
-                T = S2[k if kind == 0 else 0]
-                T[:half] += np.dot(np.ascontiguousarray(Y[:, :half].T), D)
-                T[half:, half:] += np.dot(
-                    np.ascontiguousarray(Y[:, half:].T), np.ascontiguousarray(D[:, half:])
-                )
-            else:
-                for i in range(B):
-                    for j in range(d):
-                        S2[k, 0, j] += Y[i, j] * D[i, j]
+        add_elementwise_moments(Z, R, means, N, S1, S2)
     return bound
 
 
@@ -228,15 +283,29 @@ def joint_features(X, origin, inverse_scale, kind, W, tied_precision, B, out):
 
 
 @njit(nogil=True, cache=True)
-def joint_centred(X, origin, inverse_scale, kind, means, roots, constants, B, out):
+def joint_triangular(X, origin, inverse_scale, means, roots, constants, B, out):
     """Fill out (n, K) with log p(x_i, k), each component about its own mean."""
     K, d = means.shape
+    half = (d + 1) // 2
+    upper_left, right_columns = roots[:, :half, :half].copy(), roots[:, :, half:].copy()
+    Z, D, left, right = np.empty((B, d)), np.empty((B, d)), np.empty((B, half)), np.empty((B, d - half))
+    L = np.empty((K, B))
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        standardise_rows(X, start, n, origin, inverse_scale, Z)
+        triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L)
+        out[start : start + n] = L[:, :n].T
+
+
+@njit(nogil=True, cache=True)
+def joint_elementwise(X, origin, inverse_scale, means, roots, constants, B, out):
+    """The same for diagonal covariances."""
+    K, d = means.shape
     Z, L = np.empty((d, B)), np.empty((K, B))
-    D, Y = np.empty((B, d)), np.empty((B, d))
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         standardise(X, start, n, origin, inverse_scale, Z)
-        centred_densities(kind, Z, means, roots, constants, D, Y, L)
+        elementwise_densities(Z, means, roots, constants, L)
         out[start : start + n] = L[:, :n].T
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tacit.data import frames
 from tacit.data.bounds import chunk_bounds
-from tacit.data.matrix import FloatArray, IntArray, WeightArray, as_matrix, check_weights
+from tacit.data.matrix import FloatArray, IntArray, WeightArray, as_matrix, check_size, check_weights
 from tacit.data.schema import Schema
 
 
@@ -171,9 +171,7 @@ class ArraySource(KeptSource):
         column_names: tuple[str, ...] | None = None,
     ) -> None:
         if not isinstance(X, np.ndarray) or X.dtype not in (np.float64, np.float32) or X.ndim != 2:
-            raise TypeError(
-                "ArraySource takes a 2-D float64 or float32 array: use as_source, or as_matrix first"
-            )
+            raise TypeError("ArraySource takes a 2-D float64 or float32 array: use as_source")
         self.n_rows = X.shape[0]
         self.column_names = column_names or frames.default_names(X.shape[1])
         w = check_weights(weights, X.shape[0])
@@ -215,6 +213,7 @@ class FrameSource(ChunkSource):
         self._schema = schema
         self.column_names = frames.column_names(frame) if schema is None else schema.names
         self.n_rows = frames.row_count(frame)
+        check_size((self.n_rows, self.n_columns))
         self._weights = check_weights(weights, self.n_rows)
         self._bounds = chunk_bounds(self.n_rows, chunk_rows)
         self._memos: tuple[dict[str, Any], ...] = tuple({} for _ in self._bounds)

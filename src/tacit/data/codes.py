@@ -1,13 +1,14 @@
 """The values of a column as numbers - or places among its categories - and back."""
 
 import math
+from itertools import repeat
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.column import Column
-from tacit.data.frames import ColumnView
+from tacit.data.columnview import ColumnView
 from tacit.data.values import is_missing, quote, to_floats
 
 Unseen: TypeAlias = Literal["missing", "error", "code"]
@@ -37,7 +38,7 @@ def encode_codes(column: Column, view: ColumnView, unseen: Unseen) -> NDArray[np
     codes |= dict.fromkeys((*column.missing, None), math.nan)
     values = view.to_list()
     try:
-        out = np.array([codes.get(v, -1.0) for v in values], dtype=np.float64)
+        out = np.fromiter(map(codes.get, values, repeat(-1.0)), np.float64, len(values))
     except TypeError as problem:
         raise TypeError(f"{column.where} holds values that cannot be categories: {problem}") from None
     strange = [i for i in np.flatnonzero(out == -1.0) if not is_missing(values[i])]

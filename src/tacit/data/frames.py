@@ -120,7 +120,9 @@ def select(frame: Any, names: Sequence[str]) -> Any:
     absent = [name for name in names if name not in labels]
     if absent:
         raise ValueError(f"column {quote(absent)} is not in the table, which has {quote(labels, 10)}")
-    return wrapped.select([labels[name] for name in names]).to_native()
+    picked = [labels[name] for name in names]
+    # names that are not strings exist in pandas alone
+    return frame[picked] if wrapped.implementation.is_pandas_like() else wrapped.select(picked).to_native()
 
 
 def views(table: Any) -> dict[str, ColumnView]:
@@ -142,14 +144,17 @@ def _array_view(name: str, data: NDArray[Any]) -> ColumnView:
 def _series_view(name: str, data: "nw.Series[Any]") -> ColumnView:
     import narwhals.stable.v1 as nw
 
-    dtype = data.dtype
-    type_name = str(data.to_native().dtype if hasattr(data.to_native(), "dtype") else dtype)
+    dtype, native = data.dtype, data.to_native()
+    type_name = str(native.dtype if hasattr(native, "dtype") else dtype)
     if dtype in (nw.Categorical, nw.Enum):
-        # a polars Categorical has a growing pool of strings, not levels of its own
-        declared = dtype == nw.Enum or not data.implementation.is_polars()
-        ordered = declared and nw.is_ordered_categorical(data)
-        levels = tuple(data.cat.get_categories().to_list()) if declared else ()
-        return ColumnView(name, "ordered" if ordered else "levels", data, levels, type_name)
+        if data.implementation.is_polars():
+            # its Categorical has a growing pool of strings, not levels of its own
+            levels = tuple(native.dtype.categories) if dtype == nw.Enum else ()
+            return ColumnView(name, "ordered" if levels else "levels", data, levels, type_name)
+        levels = tuple(data.cat.get_categories().to_list())
+        return ColumnView(
+            name, "ordered" if nw.is_ordered_categorical(data) else "levels", data, levels, type_name
+        )
     return ColumnView(name, _simple_kind(dtype), data, (), type_name)
 
 
@@ -175,9 +180,7 @@ def to_array(frame: Any, name: str = "X") -> NDArray[np.floating[Any]]:
     wrapped = _need(frame)
     types = {str(t) for t in wrapped.schema.values()}
     if types in ({"Float64"}, {"Float32"}) and wrapped.implementation.is_pandas_like():
-        whole = wrapped.to_numpy()
-        if whole.dtype.kind == "f":
-            return np.asarray(whole)
+        return np.asarray(wrapped.to_numpy())
     columns = views(frame)
     out = np.empty((len(wrapped), len(columns)), dtype=np.float32 if types == {"Float32"} else np.float64)
     for j, column in enumerate(columns.values()):

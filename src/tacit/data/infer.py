@@ -8,6 +8,7 @@ import numpy as np
 from tacit.data import frames
 from tacit.data.codes import date_message, encode_codes, encode_numbers
 from tacit.data.column import Column, Kind, Plain, plain
+from tacit.data.columnview import ColumnView
 from tacit.data.matrix import as_table
 from tacit.data.schema import Schema
 from tacit.data.values import is_missing, quote
@@ -93,7 +94,7 @@ def _marks(names: Iterable[str], missing: Any) -> dict[str, tuple[Any, ...]]:
 
 
 def _infer(
-    view: frames.ColumnView, asked: str | None, order: Sequence[Plain] | None, marks: tuple[Any, ...]
+    view: ColumnView, asked: str | None, order: Sequence[Plain] | None, marks: tuple[Any, ...]
 ) -> Column:
     where = f"column {view.name!r}"
     if view.kind == "date":
@@ -110,11 +111,11 @@ def _infer(
     return Column(view.name, kind, _categories(view, marks, where), marks)
 
 
-def _is_numeric(view: frames.ColumnView, marks: tuple[Any, ...], where: str) -> bool:
+def _is_numeric(view: ColumnView, marks: tuple[Any, ...], where: str) -> bool:
     """Judge a column by its type, and one of Python objects by what is in it."""
     if view.kind != "object":
         return view.kind in ("float", "integer")
-    types = {type(v) for v in _observed(view, marks)}
+    types = {type(v) for v in _observed(view.to_list(), marks)}
     text = {t for t in types if issubclass(t, str | bool | np.bool_)}
     if text and text != types:
         found = quote(sorted(t.__name__ for t in types))
@@ -122,17 +123,17 @@ def _is_numeric(view: frames.ColumnView, marks: tuple[Any, ...], where: str) -> 
     return not text
 
 
-def _categories(view: frames.ColumnView, marks: tuple[Any, ...], where: str) -> tuple[Plain, ...]:
+def _categories(view: ColumnView, marks: tuple[Any, ...], where: str) -> tuple[Plain, ...]:
     if view.kind == "boolean":
         return (False, True)
     if view.levels:
         return tuple(plain(v, where) for v in view.levels if v not in marks)
     try:
-        values = {plain(v, where) for v in set(_observed(view, marks))}
+        values = {plain(v, where) for v in _observed(set(view.to_list()), marks)}
     except TypeError as problem:
         raise TypeError(f"{where} holds values that cannot be categories: {problem}") from None
     return tuple(sorted(values, key=lambda v: (isinstance(v, str), v)))
 
 
-def _observed(view: frames.ColumnView, marks: tuple[Any, ...]) -> list[Any]:
-    return [v for v in view.to_list() if not is_missing(v) and v not in marks]
+def _observed(values: Iterable[Any], marks: tuple[Any, ...]) -> list[Any]:
+    return [v for v in values if not is_missing(v) and v not in marks]

@@ -57,18 +57,23 @@ def as_matrix(
     ValueError: column 'x1' of X contains inf: replace it by a number, or by NaN if the value is missing
     """
     A = frames.to_array(X, name) if frames.is_frame(X) else _from_array_like(X, name)
-    if A.shape[0] < min_rows:
-        raise ValueError(
-            f"{name} has {A.shape[0]} sample(s) (shape={A.shape}) while a minimum of {min_rows} is required."
-        )
-    if A.shape[1] < 1:
-        raise ValueError(f"{name} has 0 feature(s) (shape={A.shape}) while a minimum of 1 is required.")
+    check_size(A.shape, name, min_rows)
     if dtype is not None:
         A = A.astype(dtype, copy=False)
     if order is not None:
         A = np.ascontiguousarray(A)
     _check_values(A, X, allow_nan, name)
     return A
+
+
+def check_size(shape: tuple[int, ...], name: str = "X", min_rows: int = 1) -> None:
+    """See that a table has enough rows, and a column."""
+    if shape[0] < min_rows:
+        raise ValueError(
+            f"{name} has {shape[0]} sample(s) (shape={shape}) while a minimum of {min_rows} is required."
+        )
+    if shape[1] < 1:
+        raise ValueError(f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 
 
 def as_table(X: Any, name: str = "X") -> Any:
@@ -79,7 +84,9 @@ def as_table(X: Any, name: str = "X") -> Any:
     if frames.is_frame(X):
         return X
     if isinstance(X, np.ma.MaskedArray):
-        return _two_dimensional(np.ma.filled(X.astype(object), None), name)
+        objects = np.ma.getdata(X).astype(object)
+        objects[np.ma.getmaskarray(X)] = None
+        return _two_dimensional(objects, name)
     return _two_dimensional(X, name, None if hasattr(X, "__array__") else object)
 
 
@@ -98,9 +105,12 @@ def _two_dimensional(X: Any, name: str, dtype: DTypeLike | None = None) -> NDArr
 
 
 def _from_array_like(X: Any, name: str) -> FloatArray:
-    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    return _to_float_array(_two_dimensional(X, name), name)
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan) if X.dtype.kind in "biuf" else as_table(X, name)
+    A = _two_dimensional(X, name)
+    if A.dtype.kind == "U" and isinstance(X, list | tuple):
+        A = as_table(X, name)  # numbers beside strings are numbers again, so the right column gets named
+    return _to_float_array(A, name)
 
 
 def _shape_message(A: NDArray[Any], name: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.data import frames
 from tacit.data.codes import Unseen, decode_column, encode_codes, encode_numbers
 from tacit.data.column import Column, Kind, check_fields
+from tacit.data.columnview import ColumnView
 from tacit.data.matrix import as_table
 from tacit.data.values import quote
 
@@ -91,7 +92,7 @@ class Schema:
             out[:, j] = encode_numbers(column, view) if numeric else encode_codes(column, view, unseen)
         return out
 
-    def _views(self, table: Any) -> list[frames.ColumnView]:
+    def _views(self, table: Any) -> list[ColumnView]:
         found = frames.views(table)
         if not frames.is_frame(table):
             if len(found) != len(self):

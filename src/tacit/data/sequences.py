@@ -118,7 +118,8 @@ def as_sequences(X: Any, lengths: ArrayLike | None = None, *, group: str | None 
     Parameters
     ----------
     X
-        A table with the sequences below each other, a list of tables, or `Sequences`.
+        A table with the sequences below each other, a list of arrays or tables, or `Sequences`. A list of
+        lists of numbers is a single table; a list of one-dimensional arrays is sequences of one column.
     lengths
         Number of rows of each sequence in a single table; None if it is one sequence.
     group
@@ -147,7 +148,7 @@ def as_sequences(X: Any, lengths: ArrayLike | None = None, *, group: str | None 
 def _is_list_of_tables(X: Any) -> bool:
     if not isinstance(X, list | tuple):
         return False
-    return len(X) == 0 or frames.is_frame(X[0]) or (np.ndim(X[0]) == 2)
+    return len(X) == 0 or frames.is_frame(X[0]) or isinstance(X[0], np.ndarray) or np.ndim(X[0]) == 2
 
 
 def _as_sequence(array: Any, i: int) -> FloatArray:
@@ -177,9 +178,7 @@ def _run_lengths(labels: list[Any], group: str) -> IntArray:
         if row > 0 and label == labels[row - 1]:
             continue
         if label in seen:
-            raise ValueError(
-                f"column {group!r}: {label!r} comes back at row {row}: sort the table by it first"
-            )
+            raise ValueError(f"column {group!r}: {label!r} comes back at row {row}: sort by it first")
         seen.add(label)
         starts.append(row)
     return np.diff([*starts, len(labels)])

@@ -43,9 +43,10 @@ def to_floats(values: Iterable[Any], where: str) -> NDArray[np.float64]:
 def _to_float(value: Any, where: str) -> float:
     if is_missing(value):
         return float("nan")
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str | bytes):
         raise ValueError(f"{where} holds strings such as {value!r}: {ENCODE_HINT}")
-    if isinstance(value, complex | np.complexfloating):
+    if isinstance(value, complex):
         raise ValueError(f"Complex data not supported: {where} holds {value!r}; use its parts as two columns")
     try:
         return float(value)

@@ -6,7 +6,7 @@ The public methods here check their input once and hand clean arrays to the hook
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import Any, ClassVar, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,11 +52,17 @@ class Distribution(ABC):
         return (self._DISCRETE,) * self.n_columns
 
     @property
+    def support(self) -> Array:
+        """Lowest and highest value of each column, (2, d)."""
+        return np.repeat(np.array(self._ENDS)[:, None], self.n_columns, axis=1)
+
+    @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """Groups of columns that are independent of each other."""
         return (tuple(range(self.n_columns)),)
 
     _DISCRETE: ClassVar[bool] = False
+    _ENDS: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
     def _unfitted(self) -> NoReturn:
         names = ", ".join(self.PARAMETERS)
@@ -112,14 +118,13 @@ class Distribution(ABC):
     def cdf(self, X: ArrayLike) -> Array:
         """Probability of a value up to x in each column by itself, in the shape of X; NaN stays NaN."""
         rows = as_rows(X, self._ready()._width())
-        values = np.where(np.isnan(rows), np.nan, self._cdf(rows))
-        return values.reshape(np.shape(X))
+        return np.where(np.isnan(rows), np.nan, self._cdf(rows)).reshape(np.shape(X))
 
     def quantile(self, q: ArrayLike) -> Array:
         """Smallest value of each column whose cdf reaches q: (d,), or (m, d) for m levels."""
         levels = np.asarray(q, dtype=np.float64)
         if not ((levels >= 0) & (levels <= 1)).all():
-            raise ValueError(f"q must be between 0 and 1, got {q}")
+            raise ValueError(f"q must be between 0 and 1, got {levels}")
         return self._ready()._quantile(np.atleast_1d(levels)[:, None]).reshape(*levels.shape, self.n_columns)
 
     def interval(self, level: float = 0.9) -> Array:
@@ -137,7 +142,7 @@ class Distribution(ABC):
         given = np.atleast_1d(np.asarray(values, dtype=np.float64))
         rest = [c for c in range(self.n_columns) if c not in chosen]
         if given.shape != (len(chosen),) or not np.isfinite(given).all():
-            raise ValueError(f"values must be {len(chosen)} finite numbers, one per column, got {values}")
+            raise ValueError(f"values must be {len(chosen)} finite numbers, one per column, got {given}")
         if not rest:
             raise ValueError("every column is given: nothing is left to have a distribution")
         return self._conditional(chosen, given, rest)
@@ -196,21 +201,6 @@ class Distribution(ABC):
     def _atoms(self) -> Array | None:
         """Give all rows with probability (up to a tail below rounding) of a discrete distribution, (m, d)."""
         return None
-
-
-class Prior(Distribution):
-    """A distribution over the parameters of a family, conjugate to it: data turn it into another of its kind."""
-
-    @abstractmethod
-    def posterior(self, stats: Additive) -> Self:
-        """Distribution over the parameters once the data behind these statistics are seen."""
-
-    @abstractmethod
-    def log_marginal(self, stats: Additive) -> float:
-        """Log probability of the data behind these statistics, the parameters integrated out."""
-
-
-P = TypeVar("P", bound=Prior)
 
 
 class Family(Distribution):
@@ -278,7 +268,7 @@ class ExponentialFamily(Family):
 
     def _inside(self, X: Array) -> Array:
         """Turn rows outside the support into missing ones."""
-        outside = self._outside(X).any(axis=1)
+        outside = np.asarray(self._outside(X).any(axis=1))
         return np.where(outside[:, None], np.nan, X) if outside.any() else X
 
     def _supported(self, X: Array) -> Array:
@@ -302,13 +292,6 @@ class ExponentialFamily(Family):
 
     def _log_base(self, X: Array) -> Array:
         return np.zeros(len(X))
-
-
-def as_prior(prior: Any, kind: type[P], who: Distribution) -> P:
-    """Give back a prior of the conjugate kind, or say which kind that is."""
-    if not isinstance(prior, kind):
-        raise TypeError(f"the prior of {type(who).__name__} must be {kind.__name__}, not {type(prior).__name__}")
-    return prior
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.distributions.base import UNSET, Distribution, ExponentialFamily, as_prior
+from tacit.distributions.base import UNSET, Distribution, ExponentialFamily
 from tacit.distributions.beta import Beta
 from tacit.distributions.columns import Columns, per_column, with_weight
 from tacit.distributions.inputs import LOG_ZERO, Array, no_negative
+from tacit.distributions.prior import as_prior
 from tacit.distributions.statistics import Additive
 
 
@@ -37,6 +38,7 @@ class Bernoulli(Columns, ExponentialFamily):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("probabilities",)
     VALUES: ClassVar[str] = "0 and 1"
     _DISCRETE: ClassVar[bool] = True
+    _ENDS: ClassVar[tuple[float, float]] = (0, 1)
 
     # parameters
 
@@ -47,7 +49,7 @@ class Bernoulli(Columns, ExponentialFamily):
     # statistics
 
     def _outside(self, X: Array) -> NDArray[np.bool_]:
-        return ~((X == 0) | (X == 1) | np.isnan(X))
+        return np.asarray((X != 0) & (X != 1) & ~np.isnan(X))
 
     def _features(self, X: Array, origin: Array | None) -> Array:
         return np.hstack([X == 1, X == 0]).astype(np.float64)
@@ -55,7 +57,7 @@ class Bernoulli(Columns, ExponentialFamily):
     def _natural(self, origin: Array | None) -> Array:
         p = self.probabilities
         logs = np.concatenate([special.xlogy(1.0, p), special.log1p(-p)])
-        return np.maximum(logs, LOG_ZERO)
+        return np.asarray(np.maximum(logs, LOG_ZERO))
 
     # evaluation
 

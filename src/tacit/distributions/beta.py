@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.distributions.base import Distribution, Prior
+from tacit.distributions.base import Distribution
 from tacit.distributions.columns import Columns, per_column
 from tacit.distributions.inputs import Array, ColumnError
+from tacit.distributions.prior import Prior
 from tacit.distributions.statistics import Additive, as_sums
 
 
@@ -37,6 +38,7 @@ class Beta(Columns, Prior):
     b: Array
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("a", "b")
+    _ENDS: ClassVar[tuple[float, float]] = (0, 1)
 
     # statistics
 
@@ -75,7 +77,8 @@ class Beta(Columns, Prior):
         if unclear.any():
             c = int(np.argmax(unclear))
             raise ColumnError(
-                c, f"has no mode under Beta({self.a[c]:g}, {self.b[c]:g}): take a, b >= 1, not both 1, or see more data"
+                c,
+                f"has no mode under Beta({self.a[c]:g}, {self.b[c]:g}): a, b >= 1, not both 1, have one",
             )
         return np.asarray((self.a - 1) / (self.a + self.b - 2))
 
@@ -97,7 +100,11 @@ class Beta(Columns, Prior):
         if not isinstance(other, Beta):
             return None
         more_a, more_b = other.a - self.a, other.b - self.b
-        terms = special.betaln(other.a, other.b) - special.betaln(self.a, self.b) - more_a * special.digamma(self.a)
+        terms = (
+            special.betaln(other.a, other.b)
+            - special.betaln(self.a, self.b)
+            - more_a * special.digamma(self.a)
+        )
         terms += (more_a + more_b) * special.digamma(self.a + self.b) - more_b * special.digamma(self.b)
         return float(terms.sum())
 

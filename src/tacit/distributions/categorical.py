@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.distributions.base import UNSET, Distribution, ExponentialFamily, as_prior
+from tacit.distributions.base import UNSET, Distribution, ExponentialFamily
 from tacit.distributions.dirichlet import Dirichlet
 from tacit.distributions.inputs import LOG_ZERO, Array, no_negative
+from tacit.distributions.prior import as_prior
 from tacit.distributions.statistics import Additive, as_sums
 
 
@@ -17,7 +18,7 @@ from tacit.distributions.statistics import Additive, as_sums
 class Categorical(ExponentialFamily):
     """One column of category codes 0, 1, ..., C-1.
 
-    Features are one indicator per category; the conjugate prior is `Dirichlet`. A code that was never seen has
+    Features are one indicator per category; the conjugate prior is `Dirichlet`. A code outside them has
     probability 0; NaN is missing.
 
     Parameters
@@ -37,6 +38,7 @@ class Categorical(ExponentialFamily):
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("probabilities",)
     _DISCRETE: ClassVar[bool] = True
+    _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
     # parameters
 
@@ -63,7 +65,7 @@ class Categorical(ExponentialFamily):
 
     def _outside(self, X: Array) -> NDArray[np.bool_]:
         top = np.inf if self.n_categories is None else self.n_categories
-        return np.asarray((X < 0) | (X >= top) | ((X != np.floor(X)) & ~np.isnan(X)))
+        return np.asarray((X < 0) | (top <= X) | ((np.floor(X) != X) & ~np.isnan(X)))
 
     def _features(self, X: Array, origin: Array | None) -> Array:
         seen = np.flatnonzero(~np.isnan(X[:, 0]))
@@ -74,7 +76,7 @@ class Categorical(ExponentialFamily):
         return indicators
 
     def _natural(self, origin: Array | None) -> Array:
-        return np.maximum(special.xlogy(1.0, self.probabilities), LOG_ZERO)
+        return np.asarray(np.maximum(special.xlogy(1.0, self.probabilities), LOG_ZERO))
 
     # evaluation
 
@@ -100,7 +102,8 @@ class Categorical(ExponentialFamily):
     def _cdf(self, X: Array) -> Array:
         steps = np.concatenate([[0.0], np.minimum(np.cumsum(self.probabilities), 1.0)])
         steps[-1] = 1.0
-        return steps[np.clip(np.floor(np.nan_to_num(X)) + 1, 0, len(steps) - 1).astype(np.intp)]
+        codes = np.clip(np.floor(np.nan_to_num(X)) + 1, 0, len(steps) - 1).astype(np.intp)
+        return np.asarray(steps[codes])
 
     def _quantile(self, q: Array, upper: bool = False) -> Array:
         level = 1 - q if upper else q
@@ -148,5 +151,7 @@ def shares(stats: Additive, prior: Dirichlet | None, who: Distribution, C: int |
     if prior is not None:
         return as_prior(prior, Dirichlet, who).posterior(stats).mode
     if counts.sum() <= 0:
-        raise ValueError(f"{type(who).__name__} has no observed values (or no weight): give a Dirichlet prior")
+        raise ValueError(
+            f"{type(who).__name__} has no observed values (or no weight): give a Dirichlet prior"
+        )
     return np.asarray(counts / counts.sum())

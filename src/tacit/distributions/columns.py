@@ -13,7 +13,7 @@ from tacit.distributions.statistics import Additive, as_sums
 
 
 class Columns(Distribution):
-    """A distribution with independent columns; every parameter has shape (d,), and a number stands for (1,)."""
+    """A distribution with independent columns; parameters have shape (d,), a number is one column."""
 
     # parameters
 

@@ -6,8 +6,9 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy import special
 
-from tacit.distributions.base import Distribution, Prior
+from tacit.distributions.base import Distribution
 from tacit.distributions.inputs import Array
+from tacit.distributions.prior import Prior
 from tacit.distributions.statistics import Additive, as_sums
 
 
@@ -15,8 +16,9 @@ from tacit.distributions.statistics import Additive, as_sums
 class Dirichlet(Prior):
     """Dirichlet distribution over rows of C probabilities.
 
-    As a prior of `Categorical` or `Multinomial`, concentration - 1 acts like counts seen before: 2 is Laplace's rule,
-    and 1 + m p the m-estimate (n_i + m p_i) / (n + m). A single number serves any number of categories.
+    As a prior of `Categorical` or `Multinomial`, concentration - 1 acts like counts seen before: 2 is
+    Laplace's rule, and 1 + m p the m-estimate (n_i + m p_i) / (n + m). A single number serves any number of
+    categories.
 
     Parameters
     ----------
@@ -32,6 +34,7 @@ class Dirichlet(Prior):
     concentration: Array
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("concentration",)
+    _ENDS: ClassVar[tuple[float, float]] = (0, 1)
 
     # parameters
 
@@ -70,7 +73,9 @@ class Dirichlet(Prior):
             raise ValueError("a row of probabilities must be complete, or missing as a whole")
         off = ((X < 0) | (X > 1)).any(axis=1) | (np.abs(X.sum(axis=1) - 1) > 1e-9)
         usable = np.where(off[:, None] | missing, 1 / self.n_columns, X)
-        inside = special.xlogy(self.concentration - 1, usable).sum(axis=1) - _log_beta(self.concentration)
+        terms = special.xlogy(self.concentration - 1, usable)
+        off |= (terms == -np.inf).any(axis=1)  # on an edge without density, whatever the other edges say
+        inside = np.where(off[:, None], 0.0, terms).sum(axis=1) - _log_beta(self.concentration)
         return np.where(missing.any(axis=1), 0.0, np.where(off, -np.inf, inside))
 
     def _mean(self) -> Array:
@@ -89,7 +94,9 @@ class Dirichlet(Prior):
                 f"{self.concentration[c]:g} < 1) has probability 0; take a concentration >= 1"
             )
         if excess.sum() == 0:
-            raise ValueError("no single mode: the Dirichlet density is flat; see data, or raise the concentration")
+            raise ValueError(
+                "no single mode: the Dirichlet density is flat; see data, or raise the concentration"
+            )
         return np.asarray(excess / excess.sum())
 
     def _entropy(self) -> float:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.distributions.base import UNSET, Distribution, ExponentialFamily, as_prior
+from tacit.distributions.base import UNSET, Distribution, ExponentialFamily
 from tacit.distributions.columns import Columns, per_column, with_weight
 from tacit.distributions.gamma import Gamma
 from tacit.distributions.inputs import Array, ColumnError
+from tacit.distributions.prior import as_prior
 from tacit.distributions.statistics import Additive
 
 
@@ -36,6 +37,7 @@ class Exponential(Columns, ExponentialFamily):
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("rate",)
     VALUES: ClassVar[str] = "finite numbers from 0 on"
+    _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
     # statistics
 
@@ -89,10 +91,14 @@ class Exponential(Columns, ExponentialFamily):
         """One over the mean; with a Gamma prior, the mode of the posterior."""
         if prior is not None:
             rate = as_prior(prior, Gamma, self).posterior(stats).mode
-            return type(self)(self._nonzero(rate, "has a posterior whose mode is a rate of 0: give a shape above 1"))
+            return type(self)(
+                self._nonzero(rate, "has a posterior whose mode is a rate of 0: give a shape above 1")
+            )
         weight, values = per_column(stats, 2, self)
         weight = with_weight(weight)
-        return type(self)(weight / self._nonzero(values, "is all zeros, so that the rate has no bound: give a Gamma prior"))
+        return type(self)(
+            weight / self._nonzero(values, "is all zeros, so that the rate has no bound: give a Gamma prior")
+        )
 
     def _nonzero(self, values: Array, reason: str) -> Array:
         if (values <= 0).any():

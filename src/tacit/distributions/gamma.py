@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.distributions.base import UNSET, Distribution, ExponentialFamily, Prior
+from tacit.distributions.base import UNSET, Distribution, ExponentialFamily
 from tacit.distributions.columns import Columns, per_column, with_weight
 from tacit.distributions.inputs import Array, ColumnError
+from tacit.distributions.prior import Prior
 from tacit.distributions.statistics import Additive, as_sums
 
 
@@ -39,6 +40,7 @@ class Gamma(Columns, ExponentialFamily, Prior):
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("shape", "rate")
     VALUES: ClassVar[str] = "positive finite numbers"
+    _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
     # statistics
 
@@ -81,7 +83,9 @@ class Gamma(Columns, ExponentialFamily, Prior):
     def _mode(self) -> Array:
         if (self.shape < 1).any():
             c = int(np.argmax(self.shape < 1))
-            raise ColumnError(c, f"has no mode: the Gamma density is unbounded at 0 for shape {self.shape[c]:g} < 1")
+            raise ColumnError(
+                c, f"has no mode: the Gamma density is unbounded at 0 for shape {self.shape[c]:g} < 1"
+            )
         return np.asarray((self.shape - 1) / self.rate)
 
     def _column_entropy(self) -> Array:
@@ -121,7 +125,8 @@ class Gamma(Columns, ExponentialFamily, Prior):
         flat = gap <= 1e-14 * np.maximum(1.0, np.abs(mean_log))
         if flat.any():
             raise ColumnError(
-                int(np.argmax(flat)), "is constant (to rounding), so that no Gamma shape fits: use a Gaussian with a prior"
+                int(np.argmax(flat)),
+                "is constant (to rounding), so that no Gamma shape fits: use a Gaussian with a prior",
             )
         shape = _shape(gap)
         return type(self)(shape, shape / mean)
@@ -133,7 +138,9 @@ def _shape(gap: Array) -> Array:
     for _ in range(100):
         slope = shape**2 * (1 / shape - special.polygamma(1, shape))  # < 0
         step = (np.log(shape) - special.digamma(shape) - gap) / slope
-        fresh = 1 / np.maximum(1 / shape + step, 0.1 / shape)  # a step never grows the shape more than tenfold
+        fresh = 1 / np.maximum(
+            1 / shape + step, 0.1 / shape
+        )  # a step never grows the shape more than tenfold
         if np.allclose(fresh, shape, rtol=1e-14, atol=0.0):
             break
         shape = fresh

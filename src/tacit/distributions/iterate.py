@@ -10,7 +10,11 @@ F = TypeVar("F", bound=Family)
 
 
 def until_still(
-    start: F, step: Callable[[F], F], distance: Callable[[F, F], float], tol: float = 1e-11, max_iter: int = 10_000
+    start: F,
+    step: Callable[[F], F],
+    distance: Callable[[F, F], float],
+    tol: float = 1e-11,
+    max_iter: int = 10_000,
 ) -> F:
     """Repeat a step until it moves the parameters by no more than `tol`; warn if it never comes to rest.
 
@@ -26,5 +30,7 @@ def until_still(
         previous, current = current, step(current)
         if distance(previous, current) <= tol:
             return current
-    warnings.warn(f"the fit still moves after {max_iter} steps: too much is missing", RuntimeWarning, stacklevel=3)
+    warnings.warn(
+        f"the fit still moves after {max_iter} steps: too much is missing", RuntimeWarning, stacklevel=3
+    )
     return current

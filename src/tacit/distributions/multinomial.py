@@ -21,8 +21,9 @@ from tacit.distributions.statistics import Additive, Sums
 class Multinomial(ExponentialFamily):
     """Rows of C counts, given how many there are in a row.
 
-    Features are the counts; the conjugate prior is `Dirichlet`. In a partly missing row the observed counts are
-    multinomial again: among themselves, or, if `n_trials` says how many there were, with the rest in one category.
+    Features are the counts; the conjugate prior is `Dirichlet`. In a partly missing row the observed counts
+    are multinomial again: among themselves, or, if `n_trials` says how many there were, with the rest in one
+    category.
 
     Parameters
     ----------
@@ -45,6 +46,7 @@ class Multinomial(ExponentialFamily):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("probabilities",)
     VALUES: ClassVar[str] = "whole numbers from 0 on, that sum to n_trials where that is given"
     _DISCRETE: ClassVar[bool] = True
+    _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
     # parameters
 
@@ -70,31 +72,32 @@ class Multinomial(ExponentialFamily):
 
     def _outside(self, X: Array) -> NDArray[np.bool_]:
         missing = np.isnan(X)
-        bad = (X < 0) | np.isinf(X) | ((X != np.floor(X)) & ~missing)
+        bad = (X < 0) | np.isinf(X) | ((np.floor(X) != X) & ~missing)
         if self.n_trials is not None:
             total = np.where(bad, 0.0, np.nan_to_num(X)).sum(axis=1)
             wrong = (total > self.n_trials) | ((total < self.n_trials) & ~missing.any(axis=1))
             bad |= (wrong & ~bad.any(axis=1))[:, None] & ~missing
-        return bad
+        return np.asarray(bad)
 
     def _features(self, X: Array, origin: Array | None) -> Array:
         missing = np.isnan(X)
         partly = missing.any(axis=1) & ~missing.all(axis=1)
         if partly.any():
             raise ValueError(
-                f"row {int(np.argmax(partly))} is partly missing: use expected_statistics of a fitted Multinomial, or fit"
+                f"row {int(np.argmax(partly))} is partly missing: use expected_statistics of a fitted "
+                "Multinomial, or fit"
             )
-        return np.nan_to_num(X)
+        return np.asarray(np.nan_to_num(X))
 
     def _natural(self, origin: Array | None) -> Array:
-        return np.maximum(special.xlogy(1.0, self.probabilities), LOG_ZERO)
+        return np.asarray(np.maximum(special.xlogy(1.0, self.probabilities), LOG_ZERO))
 
     def _log_base(self, X: Array) -> Array:
         counts = np.nan_to_num(X)
         return np.asarray(special.gammaln(counts.sum(axis=1) + 1) - special.gammaln(counts + 1).sum(axis=1))
 
     def expected_statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
-        """Sums with missing counts at their expectation, in proportion to their probabilities."""
+        """Sum up counts with missing ones at their expectation, in proportion to their probabilities."""
         rows = self._ready()._supported(as_rows(X, self.n_columns))
         missing = np.isnan(rows) & ~np.isnan(rows).all(axis=1, keepdims=True)
         counts = np.nan_to_num(rows)
@@ -109,9 +112,9 @@ class Multinomial(ExponentialFamily):
     # evaluation
 
     def _log_prob(self, X: Array) -> Array:
-        outside, missing = self._outside(X).any(axis=1), np.isnan(X)
+        outside, missing = np.asarray(self._outside(X).any(axis=1)), np.isnan(X)
         counts = np.where(outside[:, None] | missing, 0.0, X)
-        seen, hidden = counts.sum(axis=1), np.clip(missing @ self.probabilities, 0.0, 1.0)
+        seen, hidden = counts.sum(axis=1), np.clip(missing @ self.probabilities, 0.0, 1 - 2**-53)
         body = (special.xlogy(counts, self.probabilities) - special.gammaln(counts + 1)).sum(axis=1)
         if self.n_trials is None:
             body += special.gammaln(seen + 1) - special.xlog1py(seen, -hidden)
@@ -128,7 +131,7 @@ class Multinomial(ExponentialFamily):
         return np.asarray(self._trials() * self.probabilities * (1 - self.probabilities))
 
     def _mode(self) -> Array:
-        # no count of the mode is below floor(n p); the rest goes, one by one, where it lowers the density least
+        # no count of the mode is below floor(n p); what is left goes, one by one, where it costs least
         counts = np.floor(self._mean())
         for _ in range(self._trials() - int(counts.sum())):
             counts[np.argmax(self.probabilities / (counts + 1))] += 1

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tacit.distributions.base import UNSET, Distribution, ExponentialFamily, as_prior
+from tacit.distributions.base import UNSET, Distribution, ExponentialFamily
 from tacit.distributions.columns import Columns, per_column, with_weight
 from tacit.distributions.gamma import Gamma
 from tacit.distributions.inputs import LOG_ZERO, Array, no_negative
+from tacit.distributions.prior import as_prior
 from tacit.distributions.statistics import Additive
 
 
@@ -37,6 +38,7 @@ class Poisson(Columns, ExponentialFamily):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("rate",)
     VALUES: ClassVar[str] = "whole numbers from 0 on"
     _DISCRETE: ClassVar[bool] = True
+    _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
     # parameters
 
@@ -47,7 +49,7 @@ class Poisson(Columns, ExponentialFamily):
     # statistics
 
     def _outside(self, X: Array) -> NDArray[np.bool_]:
-        return np.asarray((X < 0) | np.isinf(X) | ((X != np.floor(X)) & ~np.isnan(X)))
+        return np.asarray((X < 0) | np.isinf(X) | ((np.floor(X) != X) & ~np.isnan(X)))
 
     def _features(self, X: Array, origin: Array | None) -> Array:
         return np.hstack([np.nan_to_num(X), ~np.isnan(X)])

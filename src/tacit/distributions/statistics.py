@@ -65,8 +65,8 @@ class Sums(Additive):
     def _combine(self, other: Self, sign: int) -> Self:
         if np.shape(self.total) != np.shape(other.total):
             raise ValueError(
-                f"statistics of lengths {np.size(self.total)} and {np.size(other.total)} do not add: the chunks differ "
-                "in columns or categories (for a Categorical, give n_categories)"
+                f"statistics of lengths {np.size(self.total)} and {np.size(other.total)} do not add: the "
+                "chunks differ in columns or categories (for a Categorical, give n_categories)"
             )
         return super()._combine(other, sign)
 
@@ -126,7 +126,9 @@ class Moments(Additive):
         if self.second.shape != other.second.shape:
             raise ValueError(f"moments of shapes {self.second.shape} and {other.second.shape} do not add")
         theirs = other.about(self.centre)
-        rough = Moments(self.weight + sign * other.weight, self.centre, self.first + sign * theirs.first, self.second)
+        rough = Moments(
+            self.weight + sign * other.weight, self.centre, self.first + sign * theirs.first, self.second
+        )
         # about the common mean the two parts add without cancellation
         mine, theirs = self.about(rough.mean()), other.about(rough.mean())
         return type(self)(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.data import frames
+from tacit.data.columnview import ColumnView
 from tacit.data.values import is_missing
 from tacit.infer.factors import Codes, Dense, Factor, Floats, need_room
 from tacit.infer.labels import Variables, compact
@@ -46,10 +47,11 @@ def _as_table(factor: Factor, shape: tuple[int, ...]) -> Floats:
 
 def _pseudo_counts(prior: Any, shape: tuple[int, ...]) -> Floats:
     pseudo = np.asarray(prior, dtype=np.float64)
-    if pseudo.size == prod(shape) and pseudo.ndim == 1:
-        pseudo = pseudo.reshape(shape)  # a Dirichlet over the flattened cells
+    if pseudo.ndim == 1 and pseudo.size in (1, prod(shape)):
+        # a Dirichlet: one number for every cell, or one per cell in the order of the flattened table
+        pseudo = pseudo.reshape(shape if pseudo.size > 1 else ())
     if pseudo.ndim and pseudo.shape != shape:
-        raise ValueError(f"the prior has shape {pseudo.shape}, the counts have {shape}: give one number or that shape")
+        raise ValueError(f"the prior has shape {pseudo.shape}: give one number, or the shape {shape}")
     if not np.all(np.isfinite(pseudo) & (pseudo >= 0)):
         raise ValueError("the prior must be pseudo-counts: no negative number, NaN or inf")
     return pseudo
@@ -72,10 +74,10 @@ def read_rows(
     return variables, compact(tuple(variables), shape, codes, weight)
 
 
-def _chosen(frame: Any, columns: Sequence[str] | None) -> dict[str, frames.ColumnView]:
+def _chosen(frame: Any, columns: Sequence[str] | None) -> dict[str, ColumnView]:
     if isinstance(frame, Mapping):
         kinds = {str(n): np.asarray(list(c), dtype=object) for n, c in frame.items()}
-        found = {n: frames.ColumnView(n, "object", c) for n, c in kinds.items()}
+        found = {n: ColumnView(n, "object", c) for n, c in kinds.items()}
         if len({len(c) for c in kinds.values()}) > 1:
             raise ValueError(f"columns differ in length: {({n: len(c) for n, c in kinds.items()})}")
     else:
@@ -89,7 +91,7 @@ def _chosen(frame: Any, columns: Sequence[str] | None) -> dict[str, frames.Colum
     return chosen
 
 
-def _read(column: frames.ColumnView) -> tuple[Codes, tuple[Hashable, ...]]:
+def _read(column: ColumnView) -> tuple[Codes, tuple[Hashable, ...]]:
     """Give the codes of a column, -1 for what is missing, and its values in order."""
     entries = column.to_list()
     present = {v for v in entries if not is_missing(v)}
@@ -115,7 +117,9 @@ def _as_row_weights(weights: ArrayLike | None, n: int) -> Floats:
     return weight
 
 
-def _deal_with_missing(codes: Codes, weight: Floats, variables: Variables, missing: str) -> tuple[Codes, Floats]:
+def _deal_with_missing(
+    codes: Codes, weight: Floats, variables: Variables, missing: str
+) -> tuple[Codes, Floats]:
     holes = codes < 0
     if missing == "value":
         for i, name in enumerate(list(variables)):

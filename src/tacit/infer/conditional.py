@@ -19,8 +19,8 @@ class Conditional:
     given
         The variables it depends on, each with its values.
     table
-        Probabilities with one axis per variable, givens first; every row of givens sums to one. Or a mapping from
-        cells (tuples of values, givens first) to probabilities.
+        Probabilities with one axis per variable, givens first; every row of givens sums to one. Or a mapping
+        from cells (tuples of values, givens first) to probabilities.
 
     Attributes
     ----------

@@ -5,8 +5,9 @@
 Variables of sparse factors are left for last, where all sparse factors are joined into one list of cells.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from math import log, prod
 
 import numpy as np
@@ -74,48 +75,56 @@ def _take_out(
     factors: Iterable[Factor], keep: Collection[str], reduce: Reducer
 ) -> tuple[list[Factor], Elimination]:
     """Take out the variables outside `keep` that no sparse factor has."""
-    pool = list(factors)
-    sizes = {n: s for f in pool for n, s in f.sizes().items()}
-    sparse = {n for f in pool if isinstance(f, Sparse) for n in f.names}
+    pool = dict(enumerate(factors))
+    sizes = {n: s for f in pool.values() for n, s in f.sizes().items()}
+    sparse = {n for f in pool.values() if isinstance(f, Sparse) for n in f.names}
     done = Elimination(Dense((), np.ones(())), 0.0)
-    waiting = {n for n in sizes if n not in keep and n not in sparse}
-    scopes = _neighbours(pool)
-    while waiting:
-        name = _cheapest(waiting, scopes, sizes)
-        waiting.discard(name)
-        pool = _sum_out(pool, name, sizes, reduce, done)
-        _forget(scopes, name)
-    return pool, done
-
-
-def _neighbours(factors: Iterable[Factor]) -> dict[str, set[str]]:
-    scopes: dict[str, set[str]] = {}
-    for factor in factors:
+    holders: dict[str, set[int]] = {n: set() for n in sizes}  # the factors with that variable
+    for number, factor in pool.items():
         for name in factor.names:
-            scopes.setdefault(name, set()).update(factor.names)
-    return scopes
+            holders[name].add(number)
+    for name in _smallest_first({n for n in sizes if n not in keep and n not in sparse}, pool, sizes):
+        number = len(done.buckets) - len(sizes) - 1  # below zero: not taken by a given factor
+        touching = [pool.pop(i) for i in holders.pop(name)]
+        pool[number] = _sum_out(touching, name, sizes, reduce, done)
+        for other in pool[number].names:
+            holders[other] = {i for i in holders[other] if i in pool} | {number}
+    return list(pool.values()), done
 
 
-def _forget(scopes: dict[str, set[str]], name: str) -> None:
-    """Take a variable out of the graph, joining its neighbours to each other."""
-    near = scopes.pop(name) - {name}
-    for other in near:
-        scopes[other] = (scopes[other] | near) - {name}
-
-
-def _cheapest(waiting: set[str], scopes: Mapping[str, set[str]], sizes: Mapping[str, int]) -> str:
-    """Give the variable whose elimination makes the smallest table; by name where that is equal."""
-    return min(waiting, key=lambda n: (prod(sizes[m] for m in scopes[n]), n))
+def _smallest_first(
+    waiting: set[str], pool: Mapping[int, Factor], sizes: Mapping[str, int]
+) -> Iterator[str]:
+    """Give variables in the greedy order of the size of table each makes; by name where equal."""
+    near: dict[str, set[str]] = {n: set() for n in sizes}
+    for factor in pool.values():
+        for name in factor.names:
+            near[name].update(factor.names)
+    cost = {n: prod(sizes[m] for m in near[n]) for n in waiting}
+    heap = [(c, n) for n, c in cost.items()]
+    heapify(heap)
+    while heap:
+        size, name = heappop(heap)
+        if cost.get(name) != size:
+            continue  # its neighbours have changed since: a newer entry is in the heap
+        del cost[name]
+        yield name
+        around = near.pop(name) - {name}
+        for other in around:
+            near[other] = (near[other] | around) - {name}
+            if other in cost:
+                cost[other] = prod(sizes[m] for m in near[other])
+                heappush(heap, (cost[other], other))
 
 
 def _sum_out(
-    pool: list[Factor], name: str, sizes: Mapping[str, int], reduce: Reducer, done: Elimination
-) -> list[Factor]:
-    touching = [f for f in pool if isinstance(f, Dense) and name in f.names]
-    names = (*dict.fromkeys(n for f in touching for n in f.names if n != name), name)
-    table = _rescale(multiply(touching, names, sizes), done)
+    touching: list[Factor], name: str, sizes: Mapping[str, int], reduce: Reducer, done: Elimination
+) -> Dense:
+    dense = [f for f in touching if isinstance(f, Dense)]
+    names = (*dict.fromkeys(n for f in dense for n in f.names if n != name), name)
+    table = _rescale(multiply(dense, names, sizes), done)
     done.buckets.append((name, Dense(names, table)))
-    return [f for f in pool if name not in f.names] + [Dense(names[:-1], np.asarray(reduce(table)))]
+    return Dense(names[:-1], np.asarray(reduce(table)))
 
 
 def _rescale(table: Floats, done: Elimination) -> Floats:
@@ -169,8 +178,10 @@ def log_total(done: Elimination) -> float:
     return log(total) + done.log_scale if total > 0 else -np.inf
 
 
-def draw(done: Elimination, n: int, rng: np.random.Generator) -> dict[str, Codes]:
+def draw(factors: Iterable[Factor], n: int, rng: np.random.Generator) -> dict[str, Codes]:
     """Draw n assignments of all variables, the last eliminated first, each given those drawn before it."""
+    pool = list(factors)
+    done = eliminate(pool, [*dict.fromkeys(n for f in pool if isinstance(f, Sparse) for n in f.names)])
     codes = _draw_rest(done.rest, n, rng)
     for name, bucket in reversed(done.buckets):
         at = tuple(codes[m] for m in bucket.names[:-1])

@@ -127,7 +127,8 @@ class Joint:
 
         Examples
         --------
-        >>> Joint.from_frame({"sky": ["grey", "blue", "grey"], "wet": [1, 0, 0]}).probability(sky="grey", wet=1)
+        >>> seen = Joint.from_frame({"sky": ["grey", "blue", "grey"], "wet": [1, 0, 0]})
+        >>> seen.probability(sky="grey", wet=1)
         0.3333
         """
         variables, counts = build.read_rows(frame, columns, weights, missing)
@@ -173,8 +174,8 @@ class Joint:
         prior
             A joint over the hypotheses, or a mapping from hypotheses to probabilities.
         likelihood
-            A mapping from hypotheses to the probability of what was seen, an array in the order of the prior's
-            table, or a `Conditional` with what was seen as keywords.
+            A mapping from hypotheses to the probability of what was seen, an array in the order of the
+            prior's table, or a `Conditional` with what was seen as keywords.
         seen
             Values of the variables of the `Conditional`.
 
@@ -194,7 +195,7 @@ class Joint:
         factor = labels.as_weights(start.variables, likelihood, "likelihoods")
         after = cls._of(start.variables, [*start._factors, factor])
         if after._log_total == -np.inf:
-            raise ValueError("what was seen is impossible under every hypothesis of positive prior probability")
+            raise ValueError("what was seen is impossible under every hypothesis that the prior allows")
         return after
 
     def __mul__(self, other: "Joint | Conditional") -> "Joint":
@@ -204,12 +205,13 @@ class Joint:
         new = other.variables if isinstance(other, Joint) else other.targets
         twice = [name for name in new if name in self.variables]
         if twice:
-            raise ValueError(f"variable {twice[0]!r} has a distribution already: rename it or condition on it")
+            raise ValueError(f"variable {twice[0]!r} has a distribution already: rename one of the two")
         if isinstance(other, Joint):
             return Joint._of({**self.variables, **new}, [*self._factors, *other._factors])
         for name, values in other.given.items():
             if self.variables[labels.known(self.variables, name)] != values:
-                raise ValueError(f"the values of {name!r} differ: {self.variables[name]} here, {values} in {other}")
+                here = self.variables[name]
+                raise ValueError(f"the values of {name!r} differ: {here} here, {values} in {other}")
         return Joint._of({**self.variables, **new}, [*self._factors, other.factor()])
 
     # -- asking it
@@ -229,8 +231,8 @@ class Joint:
         Parameters
         ----------
         event, more
-            A value for each variable that is known; or a list or set of values it is known to be among, in which
-            case the variable stays.
+            A value for each variable that is known; or a list or set of values it is known to be among, in
+            which case the variable stays.
         """
         known = {**(event or {}), **more}
         fixed, factors = self._restricted(known)
@@ -286,7 +288,8 @@ class Joint:
             (values,) = self.variables.values()
             return dict(zip(values, self.table().tolist(), strict=True))
         cells = measures.cells_of(self._factors, tuple(self.variables))
-        named = [tuple(v[c] for v, c in zip(self.variables.values(), row, strict=True)) for row in cells.codes]
+        every = list(self.variables.values())
+        named = [tuple(v[c] for v, c in zip(every, row, strict=True)) for row in cells.codes]
         return dict(zip(named, cells.values.tolist(), strict=True))
 
     def map(self, *names: str) -> MostProbable:
@@ -299,7 +302,7 @@ class Joint:
 
     def sample(self, n: int = 1, random_state: Any = None) -> dict[str, NDArray[Any]]:
         """Draw n assignments: the values of each variable, by name."""
-        codes = draw(eliminate(self._factors, ()), n, generator(random_state))
+        codes = draw(self._factors, n, generator(random_state))
         return {name: _pick(values, codes[name]) for name, values in self.variables.items()}
 
     # -- measuring it

@@ -66,8 +66,8 @@ def as_weights(variables: Variables, table: Any, what: str) -> Factor:
         raise ValueError(f"the {what} have shape {array.shape}, but the variables need {shape}: {axes}")
     bad = np.argwhere(~(np.isfinite(array) & (array >= 0)))
     if len(bad):
-        cell = cell_name(variables, bad[0])
-        raise ValueError(f"the {what} hold {array[tuple(bad[0])]:.6g} at {cell}: none may be negative, NaN or inf")
+        cell, number = cell_name(variables, bad[0]), array[tuple(bad[0])]
+        raise ValueError(f"the {what} hold {number:.6g} at {cell}: none may be negative, NaN or inf")
     return Dense(tuple(variables), array)
 
 
@@ -76,7 +76,7 @@ def _from_cells(variables: Variables, cells: Mapping[Any, float], what: str) -> 
     codes = np.zeros((len(cells), len(variables)), dtype=np.intp)
     values = np.zeros(len(cells))
     for i, (cell, number) in enumerate(cells.items()):
-        parts = (cell,) if len(variables) == 1 and not isinstance(cell, tuple) else tuple(cell)
+        parts = cell if isinstance(cell, tuple) and len(variables) > 1 else (cell,)
         if len(parts) != len(variables):
             raise ValueError(f"cell {cell!r} of the {what} names {len(parts)} values for {list(variables)}")
         codes[i] = [code_of(variables, n, v) for n, v in zip(variables, parts, strict=True)]

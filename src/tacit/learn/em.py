@@ -33,19 +33,20 @@ class Step(Generic[Params, Stats]):
 
 
 @dataclass(frozen=True)
-class Fit(Generic[Params]):
-    """What a fit carries on (the parameters) and what it tells (everything else)."""
+class Fit(Generic[Params, Stats]):
+    """What a fit carries on (the parameters, and the statistics they were made from) and what it tells."""
 
     params: Params
+    stats: Stats
     trace: tuple[float, ...]
-    rows: float
+    n_iter: int
     converged: bool
     reason: str
 
     @property
-    def n_iter(self) -> int:
-        """How many iterations were run."""
-        return len(self.trace)
+    def rows(self) -> float:
+        """Total weight of the rows."""
+        return self.stats.rows
 
 
 StopRule = Callable[[Step[Any, Any]], bool]
@@ -65,8 +66,9 @@ def em(
     tol: float = 1e-3,
     max_iter: int = 100,
     stop: StopRule | None = None,
+    previous: float | None = None,
     on_iteration: Hook | None = None,
-) -> Fit[Params]:
+) -> Fit[Params, Stats]:
     """Fit a model by expectation and maximisation from the given parameters.
 
     Parameters
@@ -80,9 +82,12 @@ def em(
     tol
         Converged when the objective rises by less than this per row.
     max_iter
-        Iterations at most; running out of them is not convergence.
+        Iterations at most; running out of them is not convergence. At zero the start is evaluated and kept.
     stop
         A rule of the model's own in place of `tol`.
+    previous
+        Objective just before the start, where a fit goes on from an earlier one: the first step is compared
+        with it, on trust that the data are the same.
     on_iteration
         Called with each `Step`; a true return value stops the fit, which is then not converged.
 
@@ -98,12 +103,14 @@ def em(
     """
     stop = stop or rise_below(tol)
     trace: list[float] = []
-    rows, reason = 0.0, "max_iter"
-    for iteration in range(1, max_iter + 1):
+    reason = "max_iter"
+    for iteration in range(1, max(max_iter, 1) + 1):
         stats = reduce(partial(model.expect, params))
-        rows, objective = stats.rows, _objective(model, params, stats)
-        change = _rise(trace, objective, rows)
+        objective = _objective(model, params, stats)
+        change = _rise(trace, objective, stats.rows) if trace else objective - (previous or -math.inf)
         trace.append(objective)
+        if max_iter == 0:
+            break
         step = Step(iteration, params, model.update(params, stats), stats, objective, change)
         params = step.after
         halted = on_iteration is not None and on_iteration(step)
@@ -113,7 +120,7 @@ def em(
             reason = "stopped"
         if reason != "max_iter":
             break
-    return Fit(params, tuple(trace), rows, reason == "converged", reason)
+    return Fit(params, stats, tuple(trace), min(len(trace), max_iter), reason == "converged", reason)
 
 
 def _objective(model: LatentModel[Params, Stats], params: Params, stats: Stats) -> float:
@@ -127,8 +134,6 @@ def _objective(model: LatentModel[Params, Stats], params: Params, stats: Stats) 
 
 
 def _rise(trace: list[float], objective: float, rows: float) -> float:
-    if not trace:
-        return math.inf
     change = objective - trace[-1]
     if change < -ROUNDING * (abs(objective) + rows):
         raise ObjectiveFell(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from tacit.learn.em import ROUNDING
 from tacit.learn.reduce import n_threads, threads
 
 Start = TypeVar("Start")
@@ -17,7 +18,7 @@ def best_of(
     *,
     side_by_side: bool,
 ) -> Outcome:
-    """Run every start and keep the outcome of the highest score; the first of equals wins.
+    """Run every start and keep the outcome of the highest score; the first of equals (to rounding) wins.
 
     Parameters
     ----------
@@ -37,11 +38,17 @@ def best_of(
     6
     """
     if not side_by_side or len(starts) == 1 or n_threads() == 1:
-        return max(map(run, starts), key=score)
+        return _first_best([run(start) for start in starts], score)
 
     def alone(start: Start) -> Outcome:
         with threads(1):
             return run(start)
 
     with ThreadPoolExecutor(min(n_threads(), len(starts))) as pool:
-        return max(list(pool.map(alone, starts)), key=score)
+        return _first_best(list(pool.map(alone, starts)), score)
+
+
+def _first_best(outcomes: list[Outcome], score: Callable[[Outcome], float]) -> Outcome:
+    scores = [score(outcome) for outcome in outcomes]
+    enough = max(scores) - ROUNDING * abs(max(scores))
+    return next(outcome for outcome, value in zip(outcomes, scores, strict=True) if value >= enough)

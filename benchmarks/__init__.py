@@ -1,0 +1,1 @@
+"""Timing, apart from the tests."""

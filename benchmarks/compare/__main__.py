@@ -1,0 +1,65 @@
+"""Usage: python -m benchmarks.compare [NAME ...] [--list] [--no-growth] [--json FILE]
+
+A name selects every contest that starts with it.
+"""
+
+import argparse
+import json
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.compare import cluster
+from benchmarks.compare.harness import Result, compare, table
+
+ROOMS = (cluster,)
+PACKAGES = ("tacit", "numpy", "scipy", "numba", "scikit-learn", "pomegranate", "hmmlearn", "stepmix")
+
+
+def installed() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def write(results: list[Result], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "packages": installed(),
+        "results": [result.to_dict() for result in results],
+    }
+    path.write_text(json.dumps(record, indent=1))
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", action="store_true", help="name the contests and stop")
+    parser.add_argument("--no-growth", action="store_true", help="do not time half and twice the rows")
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/results/compare.json"))
+    options = parser.parse_args(argv)
+    contests = [contest for room in ROOMS for contest in room.contests()]
+    if options.list:
+        print("\n".join(contest.name for contest in contests))
+        return 0
+    chosen = [c for c in contests if not options.names or c.name.startswith(tuple(options.names))]
+    if not chosen:
+        print(f"no contest is named {options.names}: see --list", file=sys.stderr)
+        return 2
+    results = []
+    for contest in chosen:
+        results.append(compare(contest, growth=not options.no_growth))
+        print(table(results[-1:]).splitlines()[-1] if results[1:] else table(results), flush=True)
+    write(results, options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,69 @@
+"""What every mixture estimator shares once it can say log p(x, component)."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import entr
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import compiled
+from tacit.data.chunks import Chunk, as_source
+from tacit.learn.protocol import Array
+from tacit.learn.reduce import mapping
+from tacit.learn.skin import read_rows
+
+
+class MixturePredictions:
+    """Responsibilities, densities and criteria; a subclass gives `_joint(X)` and `_n_parameters()`."""
+
+    _takes_missing = False
+
+    def predict(self, X: Any) -> Array:
+        """Most probable component of each row."""
+        rows = self._read(X)
+        return np.concatenate(self._over_chunks(rows, lambda joint: joint.argmax(axis=1)))
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, k) probability of each component for each row."""
+        rows = self._read(X)
+        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[0]))
+
+    def score_samples(self, X: Any) -> Array:
+        """(n,) log density of each row."""
+        rows = self._read(X)
+        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[1]))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    def aic(self, X: Any) -> float:
+        """Akaike's criterion on the rows: lower is better."""
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion on the rows: lower is better."""
+        log_densities = self.score_samples(X)
+        return float(-2 * log_densities.sum() + self._n_parameters() * np.log(len(log_densities)))
+
+    def icl(self, X: Any) -> float:
+        """Integrated completed likelihood: the BIC plus twice the entropy of the memberships; lower is better."""
+        return float(self.bic(X) + 2 * entr(self.predict_proba(X)).sum())
+
+    def _read(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return read_rows(self, X, reset=False, allow_nan=self._takes_missing)
+
+    def _over_chunks(self, rows: Array, summary: Any) -> list[Array]:
+        def summarise(chunk: Chunk) -> Array:
+            return summary(self._joint(chunk.X))
+
+        with mapping(as_source(rows)) as over_chunks:
+            return list(over_chunks(summarise))
+
+
+def _posterior(joint: Array) -> tuple[Array, Array]:
+    """Responsibilities (n, k) and log normalisers (n,)."""
+    responsibilities, norms = np.empty_like(joint), np.empty(len(joint))
+    compiled.gaussian.normalise(joint, responsibilities, norms)
+    return responsibilities, norms

@@ -1,0 +1,257 @@
+"""Hidden Markov chains: forward, backward, smoothing and expected transitions, all sequences in one call.
+
+Linear space with the maximum of each row of log densities taken out: T x K exponentials, and forward and
+backward side by side, so that two chains of dependent operations overlap. For a strictly positive transition
+matrix that is exact: a predicted probability never falls below the smallest transition, so an underflow
+cannot hide what matters later. A sequence where a row underflows, or where one loses a state of a matrix with
+zeros, is reported, and is to be done by `log_smooth`.
+
+Letters: L (n, K) log densities, b = exp(L - top), a forward rows, g backward rows and then posteriors, A
+transitions. `width` is a tuple of K zeros for small K, so that loops over states have a length that is known
+when compiling, and () otherwise.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+def exponentiate(L, width, top, scratch):
+    """L becomes exp(L - top), top (n,) the maximum of each row; 3e-308 stands for less, zero for -inf only."""
+    n = L.shape[0]
+    K = len(width) if len(width) > 0 else L.shape[1]
+    for t in range(n):
+        m = L[t, 0]
+        for k in range(1, K):
+            m = L[t, k] if L[t, k] > m else m
+        m = m if m > -math.inf else 0.0
+        top[t] = m
+        for k in range(K):
+            L[t, k] -= m
+    flat = L.reshape(n * K)
+    bits = scratch.view(np.int64)
+    for start in range(0, n * K, len(scratch)):
+        stop = min(start + len(scratch), n * K)
+        for i in range(start, stop):
+            # exp by 2^whole times a polynomial in the rest, which vectorises where math.exp does not; adding
+            # 1.5 * 2^52 rounds to a whole number and leaves it in the lowest bits
+            y = flat[i]
+            x = y if y > -708.0 else -708.0
+            shifted = x * 1.4426950408889634 + 6755399441055744.0
+            scratch[i - start] = shifted
+            whole = shifted - 6755399441055744.0
+            r = (x - whole * 0.693145751953125) - whole * 1.4286068203094172e-06
+            p = 1.0 / 479001600
+            p = p * r + 1.0 / 39916800
+            p = p * r + 1.0 / 3628800
+            p = p * r + 1.0 / 362880
+            p = p * r + 1.0 / 40320
+            p = p * r + 1.0 / 5040
+            p = p * r + 1.0 / 720
+            p = p * r + 1.0 / 120
+            p = p * r + 1.0 / 24
+            p = p * r + 1.0 / 6
+            p = p * r + 0.5
+            p = p * r + 1.0
+            p = p * r + 1.0
+            flat[i] = p if y > -math.inf else 0.0
+        for i in range(stop - start):
+            bits[i] = (bits[i] + 1023) << 52
+        for i in range(start, stop):
+            flat[i] *= scratch[i - start]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def both_ways(b, top, start, A, At, strict, width, a, g, h):
+    """Forward rows a and backward rows g of one sequence, each up to a factor; NaN if an underflow matters.
+
+    g[t] is A (b[t + 1] g[t + 1]) h[t + 1]. Rows are rescaled only when they have become small.
+    """
+    n = b.shape[0]
+    K = len(width) if len(width) > 0 else b.shape[1]
+    pred, w = start.copy(), np.empty(K)
+    safe, total, scale, c = True, 0.0, 1.0, 0.0
+    for k in range(K):
+        g[n - 1, k] = 1.0
+    for t in range(n):
+        u = n - 1 - t
+        if t > 0:
+            r, s = a[t - 1, 0] * scale, w[0]
+            for j in range(K):
+                pred[j] = r * A[0, j]
+                g[u, j] = s * At[0, j]
+            for i in range(1, K):
+                r, s = a[t - 1, i] * scale, w[i]
+                for j in range(K):
+                    pred[j] += r * A[i, j]
+                    g[u, j] += s * At[i, j]
+        c, s = 0.0, 0.0
+        for k in range(K):
+            a[t, k] = pred[k] * b[t, k]
+            c += a[t, k]
+            w[k] = b[u, k] * g[u, k]
+            s += w[k]
+        if strict:
+            for k in range(K):
+                safe = safe and (a[t, k] > 1e-250 * c or min(pred[k], b[t, k]) == 0.0)
+                safe = safe and (w[k] > 1e-250 * s or min(g[u, k], b[u, k]) == 0.0)
+        total += top[t]
+        scale, h[u] = 1.0, 1.0
+        if c < 1e-30:
+            safe = safe and c > 1e-230
+            scale = 1.0 / c
+            total += math.log(c)
+        if s < 1e-30:
+            safe = safe and s > 1e-230
+            h[u] = 1.0 / s
+            for k in range(K):
+                w[k] *= h[u]
+    if scale == 1.0:
+        total += math.log(c)
+    return total if safe else math.nan
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def posteriors(b, h, weight, width, a, g):
+    """g becomes the posterior of each row; A * (a[t]' b[t + 1]) are the weighted expected transitions."""
+    n = b.shape[0]
+    K = len(width) if len(width) > 0 else b.shape[1]
+    for t in range(n):
+        s = 0.0
+        for k in range(K):
+            b[t, k] *= g[t, k]
+            g[t, k] *= a[t, k]
+            s += g[t, k]
+        s = 1.0 / s
+        for k in range(K):
+            g[t, k] *= s
+        s *= weight * h[t + 1] if t + 1 < n else 0.0
+        for k in range(K):
+            a[t, k] *= s
+
+
+@njit(nogil=True, cache=True)
+def smooth(b, top, lengths, weights, start, A, At, strict, width, a, g, h, logs):
+    """Smooth all sequences; logs (S,) gets log-likelihoods, NaN for a sequence that needs log space."""
+    first = 0
+    for s in range(len(lengths)):
+        last = first + lengths[s]
+        B, F, G, H = b[first:last], a[first:last], g[first:last], h[first:last]
+        logs[s] = both_ways(B, top[first:last], start, A, At, strict, width, F, G, H)
+        if not math.isnan(logs[s]):
+            posteriors(B, H, weights[first] if len(weights) > 0 else 1.0, width, F, G)
+        else:
+            F[:] = 0.0
+            B[:] = 0.0
+            G[:] = 0.0
+        first = last
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def forward(b, top, lengths, start, A, strict, width, a, logs):
+    """Filtered probabilities a (n, K) of all sequences, and log-likelihoods; NaN as in `smooth`."""
+    K = len(width) if len(width) > 0 else b.shape[1]
+    pred, t = np.empty(K), 0
+    for q in range(len(lengths)):
+        total, safe = 0.0, True
+        for k in range(K):
+            pred[k] = start[k]
+        for step in range(lengths[q]):
+            if step > 0:
+                r = a[t - 1, 0]
+                for j in range(K):
+                    pred[j] = r * A[0, j]
+                for i in range(1, K):
+                    r = a[t - 1, i]
+                    for j in range(K):
+                        pred[j] += r * A[i, j]
+            c = 0.0
+            for k in range(K):
+                a[t, k] = pred[k] * b[t, k]
+                c += a[t, k]
+            safe = safe and c > 1e-230
+            if strict:
+                for k in range(K):
+                    safe = safe and (a[t, k] > 1e-250 * c or min(pred[k], b[t, k]) == 0.0)
+            for k in range(K):
+                a[t, k] /= c
+            total += top[t] + math.log(c)
+            t += 1
+        logs[q] = total if safe else math.nan
+
+
+@njit(nogil=True, cache=True)
+def log_times(row, M, log_M, out):
+    """out = log(exp(row) M); linear where that keeps all digits, a sum of K exponentials where it does not."""
+    K = len(row)
+    m = row.max()
+    if m == -math.inf:
+        out[:] = -math.inf
+        return
+    out[:] = 0.0
+    for i in range(K):
+        if row[i] > m - 600.0:
+            p = math.exp(row[i] - m)
+            for j in range(K):
+                out[j] += p * M[i, j]
+    for j in range(K):
+        if out[j] > 1e-200:
+            out[j] = m + math.log(out[j])
+            continue
+        best = -math.inf
+        for i in range(K):
+            best = max(best, row[i] + log_M[i, j])
+        total = 0.0
+        for i in range(K):
+            if best > -math.inf:
+                total += math.exp(row[i] + log_M[i, j] - best)
+        out[j] = best + math.log(total) if best > -math.inf else -math.inf
+
+
+@njit(nogil=True, cache=True)
+def log_forward(L, log_start, A, log_A, la):
+    """Log forward rows la (n, K) of one sequence; returns the first impossible row, or -1."""
+    for k in range(L.shape[1]):
+        la[0, k] = log_start[k] + L[0, k]
+    for t in range(L.shape[0]):
+        if t > 0:
+            log_times(la[t - 1], A, log_A, la[t])
+            la[t] += L[t]
+        if la[t].max() == -math.inf:
+            return t
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def log_smooth(L, log_start, A, log_A, weight, la, g, S):
+    """Posteriors g and weighted expected transitions (added to S) of one sequence in log space.
+
+    Returns the log-likelihood and -1, or -inf and the first impossible row.
+    """
+    n, K = L.shape
+    bad = log_forward(L, log_start, A, log_A, la)
+    if bad >= 0:
+        return -math.inf, bad
+    At, log_At = np.ascontiguousarray(A.T), np.ascontiguousarray(log_A.T)
+    m = la[n - 1].max()
+    total = m + math.log(np.exp(la[n - 1] - m).sum())
+    back, w = np.zeros(K), np.empty(K)
+    for t in range(n - 1, -1, -1):
+        if t < n - 1:
+            for j in range(K):
+                w[j] = L[t + 1, j] + back[j]
+            for i in range(K):
+                for j in range(K):
+                    x = la[t, i] + log_A[i, j] + w[j] - total
+                    if x > -745.0:
+                        S[i, j] += weight * math.exp(x)
+            log_times(w, At, log_At, back)
+        s = 0.0
+        for k in range(K):
+            g[t, k] = math.exp(la[t, k] + back[k] - total)
+            s += g[t, k]
+        for k in range(K):
+            g[t, k] /= s
+    return total, -1

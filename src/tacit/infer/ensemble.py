@@ -1,0 +1,201 @@
+"""Ensemble slice sampling: walkers that take their directions from each other.
+
+A walker moves along the difference of two walkers of the other half, to a point drawn uniformly from the slice
+of the density at a random height (Neal 2003; Karamanis and Beutler 2021). It needs no gradients, does not care
+about linear changes of the parameters, and has one number to tune, the length of a step, which tunes itself.
+Several ensembles run side by side and never meet, so that their agreement says something.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.infer.diagnostics import effective_sample_size, r_hat
+from tacit.infer.factors import Floats
+
+LogDensity = Callable[[Floats], Floats]  # (n, d) -> (n,)
+
+_GROUPS = 4  # ensembles that never meet
+_TUNING = 100  # steps in which the length of a step is tuned; they are never kept
+_MOST_UNITS = 10_000  # steps out of a slice
+_AGREE = 1.01  # r_hat up to which chains are said to agree
+
+
+@dataclass(frozen=True, eq=False)
+class Chains:
+    """What a run of the sampler gave.
+
+    Attributes
+    ----------
+    draws : ndarray (chains, draws, d)
+        Every walker is a chain.
+    log_density : ndarray (chains, draws)
+        Of each draw.
+    r_hat, ess_bulk, ess_tail : ndarray (d,)
+        Diagnostics of each parameter.
+    """
+
+    draws: Floats
+    log_density: Floats
+    r_hat: Floats
+    ess_bulk: Floats
+    ess_tail: Floats
+
+    @property
+    def converged(self) -> bool:
+        """Whether the chains agree and are worth at least 400 draws, in the middle and in the tails."""
+        worth = min(self.ess_bulk.min(), self.ess_tail.min())
+        return bool(self.r_hat.max() <= _AGREE and worth >= 400)
+
+    def flat(self) -> Floats:
+        """Give all draws together, (n, d)."""
+        return self.draws.reshape(-1, self.draws.shape[-1])
+
+
+def run(
+    log_density: LogDensity,
+    start: Floats,
+    rng: np.random.Generator,
+    *,
+    target: float = 2000,
+    max_steps: int = 16_000,
+) -> Chains:
+    """Sample until the chains agree and are worth `target` draws, or for `max_steps` steps.
+
+    The first half of all steps is thrown away each time the number of steps is doubled.
+
+    Parameters
+    ----------
+    log_density
+        Log density of rows (n, d), up to a constant; -inf outside the support.
+    start
+        Walkers to start with, (walkers, d); a multiple of 8, all of positive density.
+    rng
+        Source of randomness.
+    target
+        Effective sample size to reach.
+    max_steps
+        The most steps of each walker.
+    """
+    ensemble = _Ensemble(log_density, start, rng)
+    steps, found = 500, None
+    while found is None or (steps < max_steps and not _enough(found, target)):
+        steps = steps if found is None else 2 * steps
+        ensemble.advance(steps)
+        found = ensemble.chains(steps // 2)
+    return found
+
+
+def _enough(found: Chains, target: float) -> bool:
+    return found.converged and min(found.ess_bulk.min(), found.ess_tail.min()) >= target
+
+
+def walkers_for(d: int) -> int:
+    """Give the number of walkers: each half of each ensemble must span all directions."""
+    return _GROUPS * 2 * max(d + 2, 6)
+
+
+class _Ensemble:
+    """Walkers, (groups, 2 halves, walkers, d), with their history."""
+
+    def __init__(self, log_density: LogDensity, start: Floats, rng: np.random.Generator) -> None:
+        self._density = log_density
+        self._rng = rng
+        self._at = start.reshape(_GROUPS, 2, -1, start.shape[1]).copy()
+        self._height = log_density(start).reshape(self._at.shape[:3])
+        self._length = 1.0
+        self._places: list[Floats] = []
+        self._heights: list[Floats] = []
+
+    def advance(self, steps: int) -> None:
+        """Go on until there are this many steps."""
+        while len(self._places) < steps:
+            moves = np.sum([self._move(half) for half in (0, 1)], axis=0)
+            if len(self._places) < _TUNING:
+                # as many widenings as narrowings: the step is then about as long as the slice
+                self._length *= 2 * max(moves[0], 1) / (max(moves[0], 1) + moves[1])
+            self._places.append(self._at.copy())
+            self._heights.append(self._height.copy())
+
+    def _move(self, half: int) -> tuple[int, int]:
+        """Move one half along differences of the other; give how often slices were widened and narrowed."""
+        groups, _, n, d = self._at.shape
+        first = self._rng.integers(n, size=(groups, n))
+        second = (first + self._rng.integers(1, n, size=(groups, n))) % n  # another one
+        others, row = self._at[:, 1 - half], np.arange(groups)[:, None]
+        direction = self._length * (others[row, first] - others[row, second])
+        moved = slice_move(
+            self._density,
+            self._at[:, half].reshape(-1, d),
+            self._height[:, half].ravel(),
+            direction.reshape(-1, d),
+            self._rng,
+        )
+        self._at[:, half] = moved.at.reshape(groups, n, d)
+        self._height[:, half] = moved.height.reshape(groups, n)
+        return moved.widened, moved.narrowed
+
+    def chains(self, skip: int) -> Chains:
+        """Give the steps after the first `skip`, with diagnostics."""
+        d = self._at.shape[-1]
+        draws = np.stack(self._places[skip:], axis=-2).reshape(-1, len(self._places) - skip, d)
+        heights = np.stack(self._heights[skip:], axis=-1).reshape(-1, len(self._heights) - skip)
+        columns = [draws[:, :, j] for j in range(d)]
+        return Chains(
+            draws,
+            heights,
+            np.array([r_hat(c) for c in columns]),
+            np.array([effective_sample_size(c, "bulk") for c in columns]),
+            np.array([effective_sample_size(c, "tail") for c in columns]),
+        )
+
+
+@dataclass(frozen=True)
+class _Moved:
+    at: Floats
+    height: Floats
+    widened: int
+    narrowed: int
+
+
+def slice_move(
+    log_density: LogDensity, at: Floats, height: Floats, direction: Floats, rng: np.random.Generator
+) -> _Moved:
+    """Draw each row anew from its slice along its direction: step out by units, then shrink."""
+    n = len(at)
+    level = height - rng.exponential(size=n)
+    low = -rng.random(n)
+    high = low + 1.0
+    room = rng.integers(0, _MOST_UNITS, size=n)  # how far to the left; the rest to the right keeps the balance
+    widened = _step_out(log_density, at, direction, level, low, -1.0, room)
+    widened += _step_out(log_density, at, direction, level, high, 1.0, _MOST_UNITS - 1 - room)
+    new, heights = at.copy(), height.copy()
+    waiting, narrowed = np.arange(n), 0
+    while len(waiting):
+        step = low[waiting] + (high - low)[waiting] * rng.random(len(waiting))
+        tried = at[waiting] + step[:, None] * direction[waiting]
+        found = log_density(tried)
+        good = found > level[waiting]
+        new[waiting[good]], heights[waiting[good]] = tried[good], found[good]
+        bad, back = waiting[~good], step[~good]
+        low[bad], high[bad] = np.where(back < 0, back, low[bad]), np.where(back < 0, high[bad], back)
+        narrowed += len(bad)
+        waiting = bad
+    return _Moved(new, heights, widened, narrowed)
+
+
+def _step_out(
+    log_density: LogDensity, at: Floats, direction: Floats, level: Floats, end: Floats, unit: float, room: Any
+) -> int:
+    """Push one end of each slice out, in place, until it is below the level; give how many pushes it took."""
+    waiting, pushes = np.flatnonzero(room > 0), 0
+    while len(waiting):
+        inside = log_density(at[waiting] + end[waiting, None] * direction[waiting]) > level[waiting]
+        waiting = waiting[inside]
+        end[waiting] += unit
+        room[waiting] -= 1
+        pushes += len(waiting)
+        waiting = waiting[room[waiting] > 0]
+    return pushes

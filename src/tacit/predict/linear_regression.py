@@ -1,0 +1,387 @@
+"""Bayesian linear regression on sums that add."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from tacit.data.chunks import Chunk, ChunkSource
+from tacit.data.matrix import check_weights
+from tacit.distributions import Gaussian
+from tacit.distributions.inputs import ColumnError, generator, patterns
+from tacit.distributions.statistics import Additive, Moments
+from tacit.predict.evidence import Array, Hyper, Problem, Spectrum, State, conditional, maximise, whiten
+from tacit.predict.rows import part, row_by_row, total
+from tacit.predict.statistics import NEVER_LEARNT
+from tacit.predict.tables import read_named
+
+Method = Literal["evidence", "map", "ml"]
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionStatistics(Additive):
+    """Moments of the columns and the target together, the target last; and how many rows they come from."""
+
+    moments: Moments
+
+    def settled(self, before: "RegressionStatistics") -> "RegressionStatistics":
+        """Refuse what cannot be the sum over rows: less than no weight, less than no squares."""
+        weight, known = float(self.moments.weight), float(before.moments.weight)
+        squares, bound = np.diagonal(self.moments.scatter()), np.diagonal(before.moments.scatter())
+        size = (1e-7 * before.moments.mean()) ** 2 * known
+        if weight < -1e-9 * known or (squares < -1e-9 * (bound + size)).any():
+            raise ValueError(NEVER_LEARNT)
+        if weight <= 1e-12 * known:
+            raise ValueError("no rows would be left: a regression on nothing has no weights")
+        return self
+
+
+class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear regression with a distribution over its weights.
+
+    y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a flat
+    prior on b. One pass over the rows sums up their second moments; everything else follows from these sums, so
+    rows can be added, forgotten and merged exactly, and the number of rows does not matter for memory.
+
+    Parameters
+    ----------
+    method
+        "evidence": alpha and lambda maximise the evidence of the data. "map": the prior is as given (lambda is 1),
+        alpha is `1 / noise_variance`, or maximises the evidence. "ml": least squares, no prior.
+    prior_mean
+        Prior mean of the weights: a number or (d,).
+    weight_precision
+        Prior precision of the weights: a number, (d,) or (d, d). With "evidence" it gives the shape only.
+    noise_variance
+        Variance of the noise for "map"; found from the data if None.
+    fit_intercept
+        Whether there is a b.
+    alpha_1, alpha_2, lambda_1, lambda_2
+        Shape and rate of the Gamma priors on alpha and on lambda.
+    max_iter
+        Most steps of the search for alpha and lambda.
+    tol
+        Converged when alpha and lambda change by less than this share.
+    missing
+        "error", or "marginalise": missing inputs are integrated out under a Gaussian model of the inputs, at fit
+        (by EM on inputs and target together) and at predict (which makes the answer less sure).
+
+    Attributes
+    ----------
+    coef_ : (d,) posterior mean of the weights
+    intercept_ : posterior mean of b
+    sigma_ : (d, d) posterior covariance of the weights
+    alpha_, lambda_ : precisions of noise and weights (lambda_ is 0 for "ml")
+    trace_ : log evidence after each step; never falls
+    n_iter_ : number of steps of the search
+    converged_ : whether the search converged
+    statistics_ : the sums that the model has learnt
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 50)[:, None]
+    >>> y = 2 * x[:, 0] + 1 + 0.1 * np.sin(40 * x[:, 0])
+    >>> model = BayesianLinearRegression().fit(x, y)
+    >>> mean, std = model.predict([[0.5], [10.0]], return_std=True)
+    >>> mean.round(1)
+    array([ 2., 21.])
+    >>> bool(std[1] > std[0])
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        method: Method = "evidence",
+        prior_mean: float | ArrayLike = 0.0,
+        weight_precision: float | ArrayLike = 1.0,
+        noise_variance: float | None = None,
+        fit_intercept: bool = True,
+        alpha_1: float = 1e-6,
+        alpha_2: float = 1e-6,
+        lambda_1: float = 1e-6,
+        lambda_2: float = 1e-6,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        missing: Literal["error", "marginalise"] = "error",
+    ) -> None:
+        self.method = method
+        self.prior_mean = prior_mean
+        self.weight_precision = weight_precision
+        self.noise_variance = noise_variance
+        self.fit_intercept = fit_intercept
+        self.alpha_1 = alpha_1
+        self.alpha_2 = alpha_2
+        self.lambda_1 = lambda_1
+        self.lambda_2 = lambda_2
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "marginalise"
+        return tags
+
+    # learning
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows and their targets, forgetting what was learnt before.
+
+        Parameters
+        ----------
+        X
+            Table of (rows, columns), or a source of chunks.
+        y
+            Target of each row.
+        sample_weight
+            Weight of each row.
+        """
+        rows, targets, weights = self._read(X, y, sample_weight, reset=True)
+        if not isinstance(rows, ChunkSource) and np.isnan(rows).any():
+            return self._settle(self._completed(rows, targets, weights))
+        return self._settle(self._sums(rows, targets, weights))
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from more rows, which must be complete."""
+        first = not hasattr(self, "statistics_")
+        new = self._sums(*self._read(X, y, sample_weight, reset=first))
+        return self._settle(new if first else self.statistics_ + new)
+
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Undo the learning of complete rows; rows that were never learnt are an error, and change nothing."""
+        check_is_fitted(self)
+        less = self.statistics_ - self._sums(*self._read(X, y, sample_weight, reset=False))
+        return self._settle(less.settled(self.statistics_))
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another model has learnt, as if its rows had been learnt here."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
+        check_is_fitted(other)
+        names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (self, other)]
+        if names[0] != names[1]:
+            raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")
+        return self._settle(self.statistics_ + other.statistics_)
+
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> tuple[Any, Array, Any]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        rows = read_named(self, X, reset=reset, allow_nan=self._marginalises())
+        targets = _targets(y)
+        if not isinstance(rows, ChunkSource):
+            check_consistent_length(rows, targets)
+        return rows, targets, check_weights(sample_weight, len(targets))
+
+    def _marginalises(self) -> bool:
+        if self.missing not in ("error", "marginalise"):
+            raise ValueError(f"missing must be 'error' or 'marginalise', got {self.missing!r}")
+        return self.missing == "marginalise"
+
+    def _sums(self, rows: Any, targets: Array, weights: Array | None) -> RegressionStatistics:
+        def of_chunk(chunk: Chunk) -> RegressionStatistics:
+            if len(part(targets, chunk)) != chunk.n_rows:
+                raise ValueError(f"y has {len(targets)} targets, but X has at least {chunk.stop} rows")
+            return RegressionStatistics(_moments(chunk.X, part(targets, chunk), part(weights, chunk)))
+
+        return total(rows, of_chunk)
+
+    def _completed(self, rows: Array, targets: Array, weights: Array | None) -> RegressionStatistics:
+        """Expected moments of incomplete rows under the Gaussian of inputs and target that fits them best."""
+        table = np.column_stack([rows, targets]).astype(np.float64)
+        try:
+            joint = Gaussian(kind="full").fit(table, weights)
+        except ColumnError as problem:
+            names = [*getattr(self, "feature_names_in_", [f"x{j}" for j in range(rows.shape[1])]), "y"]
+            raise problem.named(names[int(problem.column)]) from None
+        return RegressionStatistics(joint.expected_statistics(table, weights))
+
+    # from sums to the posterior
+
+    def _settle(self, stats: RegressionStatistics) -> Self:
+        found = self._posterior(stats.moments)
+        n_iter = max(1, len(found["trace_"]) - 1)
+        self.__dict__.update(found, statistics_=stats, n_rows_=float(stats.moments.weight), n_iter_=n_iter)
+        return self
+
+    def _posterior(self, moments: Moments) -> dict[str, Any]:
+        n, mean, scatter = float(moments.weight), moments.mean(), moments.scatter()
+        centre = mean if self.fit_intercept else np.zeros(len(mean))
+        sums = scatter if self.fit_intercept else moments.about(centre).second
+        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0))
+        found = self._least_squares(problem) if self.method == "ml" else self._bayes(problem)
+        return found | {
+            "intercept_": float(centre[-1] - centre[:-1] @ found["coef_"]),
+            "_centre": centre[:-1],
+            "_inputs": (mean[:-1], scatter[:-1, :-1] / n),
+        }
+
+    def _least_squares(self, problem: Problem) -> dict[str, Any]:
+        spectrum = Spectrum.of(problem)
+        weights = spectrum.along / spectrum.values
+        noise = max(spectrum.residual(weights) / problem.n, np.finfo(float).tiny)
+        sigma = (spectrum.vectors * (noise / spectrum.values)) @ spectrum.vectors.T
+        return {
+            "coef_": spectrum.vectors @ weights,
+            "sigma_": sigma,
+            "alpha_": 1 / noise,
+            "lambda_": 0.0,
+            "trace_": np.array([-0.5 * problem.n * (np.log(2 * np.pi * noise) + 1)]),
+            "converged_": True,
+        }
+
+    def _bayes(self, problem: Problem) -> dict[str, Any]:
+        shape, mean, learn = self._prior(len(problem.xy))
+        inner, back = whiten(problem, shape, mean)
+        spectrum = Spectrum.of(inner)
+        variance = problem.yy / problem.n
+        start = State(1 / (self.noise_variance or variance + np.finfo(float).eps), 1.0)
+        hyper = Hyper(self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)
+        best, trace, converged = maximise(spectrum, start, hyper, learn, self.tol, self.max_iter)
+        # Directions that the data say nothing about keep the prior's variance 1 / lambda.
+        gain = 1 / (best.lam + best.alpha * spectrum.values) - 1 / best.lam
+        vectors = spectrum.vectors
+        inside = np.eye(len(mean)) / best.lam + (vectors * gain) @ vectors.T
+        return {
+            "coef_": mean + back @ (vectors @ spectrum.weights(best.alpha, best.lam)),
+            "sigma_": back @ inside @ back.T,
+            "alpha_": best.alpha,
+            "lambda_": best.lam,
+            "trace_": np.array(trace),
+            "converged_": converged,
+        }
+
+    def _prior(self, d: int) -> tuple[Array, Array, tuple[bool, bool]]:
+        """Shape of the prior precision (d, d), prior mean (d,), and whether to find alpha and lambda."""
+        if self.method not in ("evidence", "map"):
+            raise ValueError(f"method must be 'evidence', 'map' or 'ml', got {self.method!r}")
+        shape = np.asarray(self.weight_precision, dtype=np.float64)
+        shape = shape if shape.ndim == 2 else np.diag(np.broadcast_to(shape, (d,)))
+        if shape.shape != (d, d) or not (np.linalg.eigvalsh((shape + shape.T) / 2) > 0).all():
+            raise ValueError(f"weight_precision must be positive: a number, ({d},) or a matrix ({d}, {d})")
+        mean = np.broadcast_to(np.asarray(self.prior_mean, dtype=np.float64), (d,))
+        if self.noise_variance is not None and not self.noise_variance > 0:
+            raise ValueError(f"noise_variance must be positive, got {self.noise_variance}")
+        evidence = self.method == "evidence"
+        return shape, mean, (evidence or self.noise_variance is None, evidence)
+
+    # answers
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predictive mean of the target of each row, (n,); with `return_std` also its standard deviation."""
+        check_is_fitted(self)
+        rows = read_named(self, X, reset=False, allow_nan=self._marginalises())
+        pairs = row_by_row(rows, lambda chunk: self._answer(chunk.X, return_std))
+        return (pairs[:, 0], np.sqrt(pairs[:, 1])) if return_std else pairs[:, 0]
+
+    def interval(self, X: Any, level: float = 0.9) -> Array:
+        """Interval of each row's target that holds it with the given probability: (n, 2)."""
+        mean, std = self.predict(X, return_std=True)
+        reach = ndtri((1 + level) / 2) * std
+        return np.column_stack([mean - reach, mean + reach])
+
+    def log_predictive(self, X: Any, y: Any) -> Array:
+        """Log density of each target given its row, (n,)."""
+        mean, std = self.predict(X, return_std=True)
+        return -0.5 * (((_targets(y) - mean) / std) ** 2 + np.log(2 * np.pi)) - np.log(std)
+
+    def posterior(self) -> Gaussian:
+        """Posterior distribution of the weights."""
+        check_is_fitted(self)
+        return Gaussian(self.coef_, self.sigma_)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw functions from the posterior.
+
+        Parameters
+        ----------
+        n_samples
+            How many functions.
+        random_state
+            A seed or a generator.
+
+        Returns
+        -------
+        tuple
+            Weights (n_samples, d) and intercepts (n_samples,) of the functions.
+        """
+        check_is_fitted(self)
+        rng = generator(random_state)
+        values, vectors = np.linalg.eigh(self.sigma_)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        weights = self.coef_ + rng.standard_normal((n_samples, len(values))) @ root.T
+        level = np.sqrt(self._level_variance()) * rng.standard_normal(n_samples)
+        # The line turns about the centre of the data, so steep draws start low.
+        return weights, self.intercept_ - (weights - self.coef_) @ self._centre + level
+
+    def sample_functions(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
+        """Values (without noise) of functions drawn from the posterior, at complete rows: (n, n_samples)."""
+        check_is_fitted(self)
+        rows = read_named(self, X, reset=False, allow_nan=False)
+        weights, intercepts = self.sample(n_samples, random_state)
+        return np.asarray(rows @ weights.T + intercepts)
+
+    def _level_variance(self) -> float:
+        return 1 / (self.alpha_ * self.n_rows_) if self.fit_intercept else 0.0
+
+    def _answer(self, X: Array, with_variance: bool) -> Array:
+        """(n, 2) predictive mean and variance."""
+        extra = np.zeros(len(X))
+        if np.isnan(X).any():
+            X, extra = self._filled(X)
+        out = np.zeros((len(X), 2))
+        out[:, 0] = X @ self.coef_ + self.intercept_
+        if with_variance:
+            gap = X - self._centre
+            spread = np.maximum(np.einsum("ij,ij->i", gap @ self.sigma_, gap), 0.0)
+            out[:, 1] = spread + extra + 1 / self.alpha_ + self._level_variance()
+        return out
+
+    def _filled(self, X: Array) -> tuple[Array, Array]:
+        """Rows with missing inputs at their expectation, and the variance of the answer that comes from these."""
+        mean, cov = self._inputs
+        X, extra = np.array(X, dtype=np.float64), np.zeros(len(X))
+        for seen, rows in patterns(X):
+            if seen.all():
+                continue
+            slope, left = conditional(cov, seen)
+            X[np.ix_(rows, ~seen)] = mean[~seen] + (X[np.ix_(rows, seen)] - mean[seen]) @ slope.T
+            second = np.outer(self.coef_, self.coef_) + self.sigma_  # of the weights, uncentred
+            extra[rows] = max(float((second[np.ix_(~seen, ~seen)] * left).sum()), 0.0)
+        return X, extra
+
+
+def _targets(y: Any) -> Array:
+    targets = column_or_1d(y, warn=True)
+    if targets.dtype.kind not in "biuf":
+        try:
+            targets = targets.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("y must be numbers: Unknown label type for a regression") from None
+    targets = targets.astype(np.float64, copy=False)
+    if not np.isfinite(targets).all():
+        row = int(np.argmin(np.isfinite(targets)))
+        raise ValueError(f"y is NaN or infinity in row {row}: drop the rows without a target")
+    return targets
+
+
+def _moments(X: NDArray[Any], y: Array, weights: Array) -> Moments:
+    """Moments of the columns and the target about their mean."""
+    if np.isnan(X).any():
+        raise ValueError("partial_fit and forget need complete rows: fit marginalises missing inputs over all rows")
+    d = X.shape[1]
+    table = np.empty((len(X), d + 1))
+    table[:, :d], table[:, d] = X, y
+    centre = np.average(table, axis=0, weights=weights if weights.any() else None) if len(weights) else table.mean(0)
+    table -= centre
+    if not len(weights):
+        return Moments(np.asarray(float(len(X))), centre, table.sum(axis=0), table.T @ table)
+    table *= np.sqrt(weights)[:, None]
+    first = np.sqrt(weights) @ table
+    return Moments(np.asarray(weights.sum()), centre, first, table.T @ table)

@@ -1,0 +1,335 @@
+"""The skin of every hidden Markov model: reading sequences, fitting, scoring, criteria."""
+
+import logging
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from tacit.data.sequences import Sequences, as_sequences
+from tacit.learn.em import Fit
+from tacit.learn.skin import seeds
+from tacit.sequence import chain as ch
+from tacit.sequence.chain import Array, Chain, Ints
+from tacit.sequence.emission import Emission
+from tacit.sequence.fitting import FitPlan, run
+from tacit.sequence.model import HmmModel, HmmStatistics, Params
+from tacit.sequence.monitor import ConvergenceMonitor
+from tacit.sequence.online import FilterMixin
+from tacit.sequence.paths import PathMixin
+from tacit.sequence.rule import ChainRule, check_fixed, check_prior, check_probabilities
+
+_log = logging.getLogger("tacit.sequence")
+
+
+class BaseHMM(PathMixin, FilterMixin, BaseEstimator):
+    """What hidden Markov models have in common; subclasses say what the emissions are.
+
+    A parameter that is assigned before a fit (``model.transmat_ = ...``) is where the fit starts, unless its letter
+    is in `init_params`; it is kept by `clone`.
+    """
+
+    PARAMETERS: ClassVar[dict[str, str]] = {"s": "startprob_", "t": "transmat_"}
+    """Letter in `params` and `init_params`, and name, of what can be given and learnt."""
+
+    # what subclasses say
+
+    def _emission(self, X: Array | None) -> Emission[Any]:
+        """Make the emissions; X is the table at a fit, None when parameters are only used."""
+        raise NotImplementedError
+
+    def _theta(self) -> Any:
+        """Collect the parameters of the emissions from the attributes, and check them."""
+        raise NotImplementedError
+
+    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
+        """Starting values of the emissions' attributes, by name."""
+        raise NotImplementedError
+
+    def _store_theta(self, theta: Any) -> None:
+        """Set the attributes of the emissions."""
+        raise NotImplementedError
+
+    # attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.PARAMETERS.values():
+            self.__dict__.setdefault("_given", {})[name] = value
+        super().__setattr__(name, value)
+
+    def _store(self, **values: Any) -> None:
+        """Set parameters from inside: what the user gave stays what the user gave."""
+        given = dict(self.__dict__.get("_given", {}))
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.__dict__["_given"] = given
+
+    def _has(self, name: str) -> bool:
+        return name in self.__dict__
+
+    def __sklearn_clone__(self) -> Self:
+        plain = type(self)(**{k: clone(v, safe=False) for k, v in self.get_params(deep=False).items()})
+        for name, value in self.__dict__.get("_given", {}).items():
+            setattr(plain, name, np.array(value))
+        return plain
+
+    @property
+    def monitor_(self) -> Any:
+        """Log-likelihoods of the iterations of the last fit."""
+        if "_monitor" not in self.__dict__:
+            return ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
+        return self.__dict__["_monitor"]
+
+    @monitor_.setter
+    def monitor_(self, monitor: Any) -> None:
+        self.__dict__["_monitor"] = monitor
+        self.__dict__["_own_monitor"] = monitor
+
+    # reading
+
+    def _read(self, X: Any, lengths: Any, reset: bool) -> Sequences:
+        """Sequences of float64 rows; sets or compares the number and names of columns."""
+        data = as_sequences(X, lengths)
+        table = X if hasattr(X, "shape") and len(np.shape(X)) == 2 else data.values
+        if reset or "n_features_in_" in self.__dict__:
+            validate_data(self, table, reset=reset, skip_check_array=True)
+        values = self._check_values(np.ascontiguousarray(data.values, dtype=np.float64), reset)
+        return Sequences(values, data.lengths)
+
+    def _check_values(self, X: Array, reset: bool) -> Array:
+        """Refuse rows that the emissions cannot be."""
+        width = self._n_columns()
+        if not reset and width is not None and X.shape[1] != width:
+            raise ValueError(f"X has {X.shape[1]} features, but this model has {width} features as input")
+        return X
+
+    def _n_columns(self) -> int | None:
+        return None
+
+    # model
+
+    def _rule(self) -> ChainRule:
+        K = self.n_components
+        is_stationary = isinstance(self.startprob, str)
+        if is_stationary and self.startprob != "stationary":
+            raise ValueError(f"startprob must be 'stationary', probabilities or None, not {self.startprob!r}")
+        start = check_fixed("startprob", None if is_stationary else self.startprob, (K,))
+        transition = check_fixed("transmat", self.transmat, (K, K))
+        start[self._given_zeros("s", (K,)) & np.isnan(start)] = 0.0
+        transition[self._given_zeros("t", (K, K)) & np.isnan(transition)] = 0.0
+        return ChainRule(
+            check_prior("startprob_prior", self.startprob_prior, (K,)),
+            check_prior("transmat_prior", self.transmat_prior, (K, K)),
+            start,
+            transition,
+            self.params,
+            is_stationary,
+        )
+
+    def _given_zeros(self, letter: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+        """Where the user has assigned a probability of zero to start from: it is meant to stay."""
+        value = self.__dict__.get("_given", {}).get(self.PARAMETERS[letter])
+        if value is None or letter in self.init_params or np.shape(value) != shape:
+            return np.zeros(shape, dtype=bool)
+        return np.asarray(value) == 0
+
+    def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
+        return HmmModel(self._emission(X), self._rule(), labels)
+
+    def _chain(self) -> Chain:
+        K = self.n_components
+        if not self._has("startprob_") or not self._has("transmat_"):
+            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
+        start = check_probabilities("startprob_", self.startprob_, (K,))
+        return Chain(start, check_probabilities("transmat_", self.transmat_, (K, K)))
+
+    def _params(self) -> Params:
+        return Params(self._chain(), self._theta())
+
+    def _check(self) -> None:
+        """Refuse parameters that are no probabilities, or of the wrong shape."""
+        self._params()
+
+    # starting
+
+    def _needs_init(self, letter: str) -> bool:
+        name = self.PARAMETERS[letter]
+        if letter in self.init_params:
+            if name in self.__dict__.get("_given", {}):
+                _log.warning(
+                    "%s was assigned, but will be overwritten because init_params contains %r", name, letter
+                )
+            return True
+        return not self._has(name)
+
+    def _init(self, X: Array, lengths: Any = None, rng: Any = None) -> None:
+        """Set every parameter that is not given to a starting value."""
+        random = check_random_state(self.random_state if rng is None else rng)
+        rule = self._rule()
+        chain = random_chain(self.n_components, rule, random)
+        fresh = self._start_theta(X, random)
+        fresh |= {"startprob_": chain.start, "transmat_": chain.transition}
+        wanted = {name: fresh[name] for c, name in self.PARAMETERS.items() if self._needs_init(c)}
+        self._store(**wanted)
+        if rule.is_stationary:
+            self._store(startprob_=ch.stationary(np.asarray(self.transmat_)))
+        size = self._model(X).n_parameters(self._params())
+        if X.size < size:
+            _log.warning(
+                "%d parameters and only %d numbers to learn them from: expect a degenerate solution", size, X.size
+            )
+
+    # fit
+
+    def fit(
+        self, X: Any, lengths: Any = None, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn the parameters by expectation and maximisation.
+
+        Parameters
+        ----------
+        X
+            Rows of all sequences below each other (NaN is missing), or a list of arrays.
+        lengths
+            Length of each sequence; None for a single one.
+        labels
+            Known states of the rows, -1 where unknown.
+        sample_weight
+            Weight of each sequence.
+        """
+        data = self._read(X, lengths, reset=True)
+        known = self._check_labels(labels, len(data.values))
+        return self._fit(data, known, sample_weight)
+
+    def _fit(self, data: Sequences, labels: Ints | None, weights: ArrayLike | None) -> Self:
+        if self.n_components > len(data.values):
+            raise ValueError(
+                f"n_components is {self.n_components}, more states than the {len(data.values)} rows (n_samples="
+                f"{len(data.values)}) can tell apart"
+            )
+        given = dict(self.__dict__)
+        starts = []
+        for rng in seeds(self.random_state, self.n_init):
+            self.__dict__.clear()
+            self.__dict__.update(given)
+            self._init(data.values, data.lengths, rng)
+            starts.append(self._params())
+        model = self._model(data.values, labels)
+        if self.n_iter == 0:
+            self.converged_, self.n_iter_, self.history_ = False, 0, np.empty(0)
+            return self
+        plan = FitPlan(self.tol, self.n_iter, self.verbose, self.__dict__.get("_own_monitor"))
+        fit = run(model, starts, data, weights, plan)
+        self._finish(model, fit)
+        return self
+
+    def _finish(self, model: HmmModel, fit: Fit[Params, HmmStatistics]) -> None:
+        chain = fit.params.chain
+        self._store(startprob_=chain.start, transmat_=chain.transition)
+        self._store_theta(fit.params.theta)
+        self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
+        if "_own_monitor" not in self.__dict__:
+            monitor = ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
+            for value in fit.trace:
+                monitor.report(value)
+            self.__dict__["_monitor"] = monitor
+
+    def _check_labels(self, labels: ArrayLike | None, n: int) -> Ints | None:
+        if labels is None:
+            return None
+        known = np.asarray(labels)
+        if known.shape != (n,) or known.dtype.kind not in "iu":
+            raise ValueError(f"labels must be {n} whole numbers, one for each row, with -1 for unknown")
+        if known.min() < -1 or known.max() >= self.n_components:
+            raise ValueError(f"labels must be -1 (unknown) or 0 to {self.n_components - 1}")
+        return known.astype(np.int64)
+
+    # evaluation
+
+    def _filtered(self, X: Any, lengths: Any) -> tuple[ch.Filtered, Sequences]:
+        data = self._read(X, lengths, reset=False)
+        params = self._params()
+        return ch.forward(params.chain, self._model().density(params, data.values), data.lengths), data
+
+    def score_sequences(self, X: Any, lengths: Any = None) -> Array:
+        """Log-likelihood of each sequence; -inf, with a warning that says where, if it is impossible."""
+        found, _ = self._filtered(X, lengths)
+        for sequence, step in found.impossible:
+            warnings.warn(str(ch.ImpossibleSequence(sequence, step)), RuntimeWarning, stacklevel=2)
+        return found.log_likelihood
+
+    def score(self, X: Any, lengths: Any = None) -> float:
+        """Log-likelihood of all sequences together."""
+        return float(self.score_sequences(X, lengths).sum())
+
+    def score_samples(self, X: Any, lengths: Any = None) -> tuple[float, Array]:
+        """Log-likelihood, and posterior probabilities (n, K) of the states."""
+        found = self._smoothed(X, lengths)
+        return float(found.log_likelihood.sum()), found.posterior
+
+    def _smoothed(self, X: Any, lengths: Any) -> ch.Smoothed:
+        data = self._read(X, lengths, reset=False)
+        params = self._params()
+        return ch.smooth(params.chain, self._model().density(params, data.values), data.lengths)
+
+    def predict_proba(self, X: Any, lengths: Any = None) -> Array:
+        """Posterior probabilities (n, K) of the states, given whole sequences (smoothing)."""
+        return self.score_samples(X, lengths)[1]
+
+    def expected_transitions(self, X: Any, lengths: Any = None) -> Array:
+        """Expected number (K, K) of transitions between states."""
+        return self._smoothed(X, lengths).transitions
+
+    # criteria
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        return self._model().n_parameters(self._params())
+
+    def aic(self, X: Any, lengths: Any = None) -> float:
+        """Akaike's criterion; lower is better."""
+        return -2 * self.score(X, lengths) + 2 * self.n_parameters_
+
+    def bic(self, X: Any, lengths: Any = None) -> float:
+        """Bayesian information criterion; lower is better. Rows with nothing observed do not count."""
+        n = self._n_observed(X, lengths)
+        return float(-2 * self.score(X, lengths) + self.n_parameters_ * np.log(n))
+
+    def icl(self, X: Any, lengths: Any = None) -> float:
+        """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""
+        log_joint, _ = self.decode(X, lengths, algorithm="viterbi")
+        return float(-2 * log_joint + self.n_parameters_ * np.log(self._n_observed(X, lengths)))
+
+    def _n_observed(self, X: Any, lengths: Any) -> int:
+        values = self._read(X, lengths, reset=False).values
+        return max(int((~np.isnan(values).all(axis=1)).sum()), 1)
+
+    def get_stationary_distribution(self) -> Array:
+        """Distribution of the state after a long time."""
+        return ch.stationary(self._chain().transition)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = False
+        return tags
+
+
+def random_chain(K: int, rule: ChainRule, rng: np.random.RandomState) -> Chain:
+    """A chain that tends to stay where it is, a little different each time, with what is fixed at its value."""
+    start = np.where(np.isnan(rule.start), rng.dirichlet(np.full(K, 10.0)), 0.0)
+    A = np.where(np.isnan(rule.transition), rng.dirichlet(np.full(K, 5.0), size=K) + np.eye(K), 0.0)
+    return Chain(_filled(start[None], rule.start[None])[0], _filled(A, rule.transition))
+
+
+def _filled(free: Array, fixed: Array) -> Array:
+    mass = 1 - np.nansum(fixed, axis=1, keepdims=True)
+    total = free.sum(axis=1, keepdims=True)
+    return np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass
+

@@ -1,0 +1,128 @@
+"""The hidden Markov model as the engine sees it: expected counts of a chunk, and the update from them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.data.chunks import Chunk
+from tacit.distributions.statistics import Additive
+from tacit.learn.protocol import Statistics
+from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows, smooth_scaled
+from tacit.sequence.emission import Emission
+from tacit.sequence.rule import ChainRule
+
+
+@dataclass(frozen=True, eq=False)
+class Params:
+    """The chain, and the parameters of the emissions."""
+
+    chain: Chain
+    theta: Any
+
+
+@dataclass(frozen=True, eq=False)
+class HmmStatistics(Statistics):
+    """Expected first states (K,), transitions (K, K), visits (K,), and statistics of the emissions."""
+
+    first: Array
+    transitions: Array
+    visits: Array
+    emission: Additive
+
+
+@dataclass(frozen=True, eq=False)
+class HmmModel:
+    """A hidden Markov model without its parameters.
+
+    Parameters
+    ----------
+    emission : what the states emit
+    rule : how the chain is learnt
+    labels : (rows of the whole table,) known states, -1 where unknown; or None
+    """
+
+    emission: Emission[Any]
+    rule: ChainRule
+    labels: Ints | None = None
+
+    def log_density(self, params: Params, X: Array, start: int = 0) -> Array:
+        """Log densities (n, K); -inf for states that contradict a label."""
+        return mask(self.emission.log_density(params.theta, X), self.labels, start)
+
+    def scaled(self, params: Params, X: Array, start: int = 0) -> tuple[Array, Array]:
+        """Densities (n, K) over exp(top), and top (n,)."""
+        if self.labels is None:
+            return self.emission.scaled(params.theta, X, params.chain.width)
+        b = self.log_density(params, X, start)
+        return b, exponentiate(b, params.chain.width)
+
+    def density(self, params: Params, X: Array, start: int = 0) -> Callable[[int, int], Array]:
+        """Give the function of rows that the algorithms ask for log densities."""
+        return lambda a, b: self.log_density(params, X[a:b], start + a)
+
+    def expect(self, params: Params, chunk: Chunk) -> HmmStatistics:
+        """Forward and backward through the sequences of a chunk."""
+        X = as_doubles(chunk)
+        lengths = lengths_of(chunk)
+        b, top = self.scaled(params, X, chunk.start)
+        try:
+            found = smooth_scaled(
+                params.chain, b, top, self.density(params, X, chunk.start), lengths, chunk.weights
+            )
+        except ImpossibleSequence as problem:
+            row = chunk.start + int(lengths[: problem.sequence].sum()) + problem.step
+            raise ImpossibleRow(row) from None
+        g = found.posterior if chunk.weights is None else found.posterior * chunk.weights[:, None]
+        weights = 1.0 if chunk.weights is None else chunk.weights[first_rows(lengths)]
+        return HmmStatistics(
+            chunk.total_weight,
+            float((found.log_likelihood * weights).sum()),
+            found.first,
+            found.transitions,
+            g.sum(axis=0),
+            self.emission.expect(params.theta, X, g),
+        )
+
+    def update(self, params: Params, stats: HmmStatistics) -> Params:
+        """Chain and emissions that are best for the expected counts."""
+        chain = self.rule.update(params.chain, stats.first, stats.transitions)
+        return Params(chain, self.emission.update(params.theta, stats.emission))
+
+    def log_prior(self, params: Params) -> float:
+        """Log prior of chain and emissions."""
+        return self.rule.log_prior(params.chain) + self.emission.log_prior(params.theta)
+
+    def n_parameters(self, params: Params) -> int:
+        """Number of free parameters, as BIC counts them."""
+        return self.rule.n_parameters() + self.emission.n_parameters(params.theta)
+
+
+class ImpossibleRow(ValueError):
+    """A row of the whole table at which a sequence becomes impossible."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(row)
+        self.row = row
+
+
+def as_doubles(chunk: Chunk) -> Array:
+    """The rows of a chunk as contiguous float64; converted once and kept."""
+    if chunk.X.dtype == np.float64 and chunk.X.flags.c_contiguous:
+        return chunk.X
+    return chunk.memo.setdefault("doubles", np.ascontiguousarray(chunk.X, dtype=np.float64))  # type: ignore[no-any-return]
+
+
+def lengths_of(chunk: Chunk) -> Ints:
+    """Lengths of the sequences of a chunk; rows that stand alone are one sequence."""
+    return np.array([chunk.n_rows]) if chunk.lengths is None else chunk.lengths
+
+
+def mask(L: Array, labels: Ints | None, start: int) -> Array:
+    """Make states that contradict a label impossible: log densities (n, K) of -inf, in place."""
+    if labels is not None:
+        known = labels[start : start + len(L)]
+        wrong = (known[:, None] >= 0) & (known[:, None] != np.arange(L.shape[1]))
+        L[wrong] = -np.inf
+    return L

@@ -1,0 +1,75 @@
+"""Where emissions start: centres of clusters, and the spread of all rows."""
+
+import warnings
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from tacit.sequence.chain import Array, Ints
+
+MOST_ROWS = 20_000
+
+
+def filled(X: Array) -> Array:
+    """The rows with something observed, missing entries at the mean of their column."""
+    rows = X[~np.isnan(X).all(axis=1)]
+    if not len(rows):
+        raise ValueError("every row of X is missing: there is nothing to learn from")
+    missing = np.isnan(rows)
+    if not missing.any():
+        return rows
+    if missing.all(axis=0).any():
+        column = int(np.argmax(missing.all(axis=0)))
+        raise ValueError(f"column {column} of X is missing in every row: leave it out")
+    return np.where(missing, np.nanmean(rows, axis=0), rows)
+
+
+def clusters(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Ints, Array]:
+    """Centres (k, d), labels and rows of a k-means clustering of (some of) the rows, in units of their spread."""
+    rows = filled(X)
+    if len(rows) > MOST_ROWS:
+        rows = rows[rng.choice(len(rows), MOST_ROWS, replace=False)]
+    # in an order of their own, so that the start does not depend on that of the sequences
+    order = np.lexsort(rows.T)
+    rows = rows[order]
+    scale = rows.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    origin = rows.mean(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than states is fine for a start
+        found = KMeans(min(k, len(rows)), n_init=10, random_state=rng).fit((rows - origin) / scale)
+    centres = found.cluster_centers_ * scale + origin
+    if len(centres) < k:
+        centres = np.vstack([centres, rows[rng.randint(len(rows), size=k - len(centres))]])
+    labels = np.empty(len(rows), dtype=np.int64)
+    labels[order] = found.labels_
+    return centres, labels, rows[np.argsort(order)]
+
+
+def k_means(X: Array, k: int, rng: np.random.RandomState) -> Array:
+    """Centres (k, d) of a k-means clustering."""
+    return clusters(X, k, rng)[0]
+
+
+def nested_means(X: Array, k: int, m: int, rng: np.random.RandomState) -> Array:
+    """Means (k, m, d): k clusters of the rows, and m clusters within each."""
+    centres, labels, rows = clusters(X, k, rng)
+    means = np.empty((k, m, X.shape[1]))
+    for j in range(k):
+        inside = rows[labels == j]
+        means[j] = k_means(inside, m, rng) if len(inside) else centres[j]
+    return means
+
+
+def covariance_start(X: Array, kind: str, k: int, least: float) -> Array:
+    """The covariance of all rows, in the shape of its kind for each of k components."""
+    rows = filled(X)
+    matrix = np.atleast_2d(np.cov(rows.T, bias=len(rows) < 2)) + least * np.eye(X.shape[1])
+    if kind == "full":
+        return np.repeat(matrix[None], k, axis=0)
+    if kind == "tied":
+        return matrix
+    if kind == "diag":
+        return np.repeat(np.diag(matrix)[None], k, axis=0)
+    return np.full(k, np.diag(matrix).mean())

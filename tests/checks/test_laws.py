@@ -1,0 +1,450 @@
+"""Every law is kept by a model that is right, and broken by one that is wrong in that way."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import CategoricalNB
+from tests.checks.models import BallMixture, Balls, RunningMean
+
+from tacit.checks import LAWS, check_estimator, discover, estimator_checks
+from tacit.persist import register
+
+
+def broken(estimator) -> dict[str, str]:
+    found = {}
+    for name, check in estimator_checks(estimator):
+        try:
+            check()
+        except SkipTest:
+            pass
+        except Exception as problem:
+            found[name] = f"{type(problem).__name__}: {problem}"
+    return found
+
+
+@pytest.mark.parametrize("model", [BallMixture(), RunningMean()], ids=repr)
+def test_the_right_models_keep_every_law(model):
+    assert broken(model) == {}
+
+
+def test_laws_bind_by_what_an_estimator_can_do():
+    mixture = {name for name, _ in estimator_checks(BallMixture())}
+    running = {name for name, _ in estimator_checks(RunningMean())}
+    assert {"law_density_integrates_to_one", "law_statistics_add"} <= mixture - running
+    assert {"law_forget_undoes_partial_fit", "law_merge_equals_fit_on_both"} <= running - mixture
+
+
+# mixtures that break one law each
+
+
+class SumTooHigh(BallMixture):
+    def predict_proba(self, X):
+        return super().predict_proba(X) * (1 + 1e-6)
+
+
+class LeastProbable(BallMixture):
+    def predict(self, X):
+        return self._joint(X).argmin(axis=1)
+
+
+class ScoreIsTotal(BallMixture):
+    def score(self, X, y=None):
+        return float(self.score_samples(X).sum())
+
+
+class NoConstant(BallMixture):
+    def score_samples(self, X):
+        return super().score_samples(X) + 0.5
+
+
+class SampleOfTheWrongShape(BallMixture):
+    def sample(self, n_samples=1):
+        X, labels = super().sample(n_samples)
+        return X.T, labels
+
+
+class ImpossibleSample(BallMixture):
+    def sample(self, n_samples=1):
+        X, labels = super().sample(n_samples)
+        return X + 1e200, labels
+
+    def score_samples(self, X):
+        with np.errstate(over="ignore"):
+            return super().score_samples(X)
+
+
+class IgnoresWeights(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X)
+
+
+class DoublesWeights(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        # right for whole numbers from outside, but a weight of one is not no weight
+        weights = None if sample_weight is None else np.asarray(sample_weight) ** 2 + np.arange(len(X)) % 2
+        return super().fit(X, sample_weight=weights)
+
+
+class FirstRowCounts(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.first_ = np.asarray(X, dtype=float)[0] + 0.0
+        return self
+
+
+class ThreadsMatter(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        from tacit.learn import n_threads
+
+        super().fit(X, sample_weight=sample_weight)
+        self.means_ = self.means_ + 1e-12 * n_threads()
+        return self
+
+
+class OffsetStatistics(Balls):
+    def expect(self, params, chunk):
+        stats = super().expect(params, chunk)
+        return replace(stats, first=stats.first + 1.0)
+
+
+class NotAdditive(BallMixture):
+    def _engine(self):
+        model, params = super()._engine()
+        return OffsetStatistics(model.origin, model.floor), params
+
+
+class HighBound(Balls):
+    def expect(self, params, chunk):
+        stats = super().expect(params, chunk)
+        return replace(stats, bound=stats.bound + chunk.total_weight)
+
+
+class BoundTooHigh(BallMixture):
+    def _engine(self):
+        model, params = super()._engine()
+        return HighBound(model.origin, model.floor), params
+
+
+class TraceFalls(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.trace_ = self.trace_[::-1]
+        return self
+
+
+class AlwaysConverged(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.converged_ = True
+        return self
+
+
+class NeverConverged(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.converged_ = False
+        return self
+
+
+class WritesToX(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        if isinstance(X, np.ndarray):
+            X[0, 0] = 0.0
+        return self
+
+
+class ReplacesItsSeed(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        self.random_state = np.random.RandomState(self.random_state)
+        return super().fit(X, sample_weight=sample_weight)
+
+
+class IgnoresItsSeed(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.noise_ = np.random.default_rng().normal(size=3)
+        return self
+
+
+class Remembers(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.visits_ = getattr(self, "visits_", 0.0) + 1.0
+        return self
+
+
+class CloneRemembers(BallMixture):
+    def __sklearn_clone__(self):
+        twin = type(self)(**self.get_params())
+        vars(twin).update(vars(self))
+        return twin
+
+
+class HasNan(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.spread_ = {"inside": [np.array([1.0, np.nan])]}
+        return self
+
+
+@register
+class LosesABit(BallMixture):
+    """Keeps something in a place that no file can know of."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        _SHIFTS[id(self)] = 1.0
+        return self
+
+    def score_samples(self, X):
+        return super().score_samples(X) + _SHIFTS.get(id(self), 0.0)
+
+
+_SHIFTS: dict[int, float] = {}
+
+
+class Silent(BallMixture):
+    """Does not say which column is at fault."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        try:
+            return super().fit(X, sample_weight=sample_weight)
+        except ValueError:
+            raise ValueError("bad input") from None
+
+
+class TakesInf(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(np.where(np.isinf(X), 0.0, X), sample_weight=sample_weight)
+
+
+class TakesNothing(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X if len(X) else np.ones((3, 2)), sample_weight=sample_weight)
+
+
+class NanForConstants(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        with np.errstate(all="ignore"):
+            self.ratio_ = np.std(X, axis=0) / np.std(X, axis=0)
+        return self
+
+
+class NanForMissing(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf), sample_weight=sample_weight)
+
+    def _joint(self, X):
+        return super()._joint(np.nan_to_num(X)) + np.asarray(X).sum(axis=1)[:, None]
+
+
+class HalfPrecision(BallMixture):
+    def predict(self, X):
+        rows, means = np.asarray(X).astype(np.float16), self.means_.astype(np.float16)
+        return ((rows[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+
+
+class NoNames(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(np.asarray(X), sample_weight=sample_weight)
+
+
+class FramesDiffer(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self.bias_ = 0.0 if isinstance(X, np.ndarray) else 1e-3
+        return self
+
+    def score_samples(self, X):
+        return super().score_samples(X) + self.bias_
+
+
+class LossyForget(RunningMean):
+    def forget(self, X, sample_weight=None):
+        super().forget(X, sample_weight)
+        self.mean_ = self.mean_ * (1 + 1e-4)
+        return self
+
+
+class MeanOfMeans(RunningMean):
+    def merge(self, other):
+        count = self.count_
+        super().merge(other)
+        self.mean_ = (self.sum_ - other.sum_) / count / 2 + other.mean_ / 2 + 1e-3
+        return self
+
+
+class NanForUnseen(ClassifierMixin, BaseEstimator):
+    """The share of a value in the second column; nothing known of values never seen."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        return tags
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.shares_ = dict(zip(*np.unique(np.asarray(X)[:, 1], return_counts=True), strict=True))
+        return self
+
+    def predict(self, X):
+        return np.array([float(self.shares_.get(x, np.nan)) for x in np.asarray(X)[:, 1]])
+
+
+WRONG = {
+    SumTooHigh: "law_probabilities_sum_to_one",
+    LeastProbable: "law_predict_is_the_most_probable",
+    ScoreIsTotal: "law_score_is_the_mean_of_score_samples",
+    NoConstant: "law_density_integrates_to_one",
+    SampleOfTheWrongShape: "law_samples_are_possible",
+    ImpossibleSample: "law_samples_are_possible",
+    IgnoresWeights: "law_weights_equal_repeats",
+    DoublesWeights: "law_weights_of_one_change_nothing",
+    FirstRowCounts: "law_row_order_does_not_matter",
+    ThreadsMatter: "law_threads_change_nothing",
+    NotAdditive: "law_statistics_add",
+    BoundTooHigh: "law_bound_is_a_bound",
+    TraceFalls: "law_trace_never_falls",
+    AlwaysConverged: "law_converged_is_honest",
+    NeverConverged: "law_converged_is_honest",
+    WritesToX: "law_fit_changes_nothing_it_was_given",
+    ReplacesItsSeed: "law_fit_changes_nothing_it_was_given",
+    IgnoresItsSeed: "law_fit_can_be_repeated",
+    Remembers: "law_fit_can_be_repeated",
+    CloneRemembers: "law_clone_keeps_parameters",
+    HasNan: "law_fitted_numbers_are_numbers",
+    LosesABit: "law_saved_and_loaded_is_the_same",
+    Silent: "law_a_column_of_nan_is_handled_or_named",
+    NanForMissing: "law_missing_values_are_handled_or_named",
+    TakesInf: "law_inf_is_refused",
+    TakesNothing: "law_an_empty_table_is_refused",
+    NanForConstants: "law_a_constant_column_is_handled_or_named",
+    HalfPrecision: "law_far_from_zero_is_as_good_as_near",
+    NoNames: "law_pandas_frames_equal_arrays",
+    FramesDiffer: "law_polars_frames_equal_arrays",
+    LossyForget: "law_forget_undoes_partial_fit",
+    MeanOfMeans: "law_merge_equals_fit_on_both",
+    NanForUnseen: "law_unseen_categories_are_handled_or_named",
+}
+BOTH_WAYS = {
+    NanForConstants: ("law_a_constant_table_is_handled_or_refused", "law_one_row_is_handled_or_refused"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("wrong", "name"), WRONG.items(), ids=lambda value: getattr(value, "__name__", ""))
+def test_each_law_catches_a_model_that_breaks_it(wrong, name):
+    checks = dict(estimator_checks(wrong()))
+    with pytest.raises(AssertionError):
+        checks[name]()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", BOTH_WAYS[NanForConstants])
+def test_degenerate_tables_are_looked_at(name):
+    with pytest.raises((AssertionError, ValueError)):
+        dict(estimator_checks(NanForConstants(1)))[name]()
+
+
+def test_every_law_has_a_model_that_breaks_it():
+    covered = {*WRONG.values(), *(name for names in BOTH_WAYS.values() for name in names)}
+    assert {law.name for law in LAWS} == covered
+
+
+def test_every_law_is_stated_in_the_documentation():
+    page = Path(__file__).parents[2] / "docs" / "checks.md"
+    listed = dict(re.findall(r"^\| `(law_\w+)` \| (.+?) \|$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert listed == {law.name: law.text for law in LAWS}
+
+
+# running
+
+
+def test_check_estimator_lists_all_that_is_broken():
+    with pytest.raises(
+        AssertionError, match=r"breaks \d+ laws:\n.*law_score_is_the_mean.*: AssertionError: score is"
+    ):
+        check_estimator(ScoreIsTotal())
+
+
+def test_check_estimator_tells_what_is_kept():
+    kept = check_estimator(RunningMean())
+    assert "law_forget_undoes_partial_fit" in kept
+    assert "law_trace_never_falls" not in kept
+
+
+def test_an_expected_failure_is_no_failure():
+    listed = dict.fromkeys(broken(ScoreIsTotal()), "the total is what is wanted here")
+    assert listed
+    assert "law_probabilities_sum_to_one" in check_estimator(ScoreIsTotal(), listed)
+
+
+class Honest(ScoreIsTotal):
+    def _expected_failed_checks(self):
+        return {"law_score_is_the_mean_of_score_samples": "the total is what is wanted here"}
+
+
+def test_a_model_can_say_itself_what_it_breaks():
+    assert "law_score_is_the_mean_of_score_samples" not in check_estimator(Honest())
+    with pytest.raises(AssertionError, match="law_score_is_the_mean"):
+        check_estimator(Honest(), expected_failed_checks={})
+
+
+def test_an_expected_failure_that_does_not_happen_is_one():
+    with pytest.raises(AssertionError, match="law_clone_keeps_parameters: is kept, although"):
+        check_estimator(RunningMean(), {"law_clone_keeps_parameters": "no reason"})
+
+
+def test_a_class_that_cannot_be_saved_is_skipped_unless_it_is_ours():
+    checks = dict(estimator_checks(CategoricalNB()))
+    with pytest.raises(SkipTest, match="CategoricalNB"):
+        checks["law_saved_and_loaded_is_the_same"]()
+
+
+def test_a_law_says_when_a_library_is_absent(monkeypatch):
+    from tacit.checks import inputs
+
+    def absent(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(inputs.importlib, "import_module", absent)
+    with pytest.raises(SkipTest, match="polars is not installed"):
+        dict(estimator_checks(BallMixture()))["law_polars_frames_equal_arrays"]()
+
+
+# discovery
+
+
+def test_a_room_whose_dependency_is_absent_is_left_out(monkeypatch):
+    def absent(name):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(discover.importlib, "import_module", absent)
+    assert discover._imported("tacit.neural") is None
+
+
+def test_a_broken_room_is_not_left_out(monkeypatch):
+    def broken_room(name):
+        raise ModuleNotFoundError("No module named 'tacit.cluster.nothing'", name="tacit.cluster.nothing")
+
+    monkeypatch.setattr(discover.importlib, "import_module", broken_room)
+    with pytest.raises(ModuleNotFoundError):
+        discover._imported("tacit.cluster")
+
+
+def test_public_estimators_are_found_and_nothing_else(monkeypatch):
+    from types import SimpleNamespace
+
+    room = SimpleNamespace(
+        __all__=["BallMixture", "helper", "Balls"], BallMixture=BallMixture, helper=len, Balls=Balls
+    )
+    hidden = SimpleNamespace(RunningMean=RunningMean)
+    monkeypatch.setattr(discover, "_rooms", lambda: [room, hidden])
+    assert discover.all_estimators() == [("BallMixture", BallMixture)]

@@ -1,0 +1,126 @@
+"""Densities, moments, entropies and distribution functions against scipy.stats."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tacit.distributions import (
+    Bernoulli,
+    Beta,
+    Categorical,
+    Dirichlet,
+    Exponential,
+    Gamma,
+    Gaussian,
+    Multinomial,
+    NormalInverseWishart,
+    Poisson,
+)
+
+REAL, POSITIVE = np.array([-3.0, -0.1, 0.0, 0.7, 5.0, 40.0]), np.array([-1.0, 0.01, 0.7, 5.0, 40.0])
+COUNTS, UNIT = np.array([-1.0, 0.0, 1.0, 2.0, 7.0, 30.0]), np.array([-0.5, 0.01, 0.3, 0.99, 1.5])
+UNIVARIATE = [
+    (Gaussian(1.5, 4.0), stats.norm(1.5, 2.0), REAL),
+    (Gaussian(1.5, 4.0, kind="diag"), stats.norm(1.5, 2.0), REAL),
+    (Gaussian(1.5, 4.0, kind="spherical"), stats.norm(1.5, 2.0), REAL),
+    (Exponential(0.4), stats.expon(scale=2.5), POSITIVE),
+    (Gamma(2.5, 0.4), stats.gamma(2.5, scale=2.5), POSITIVE),
+    (Gamma(0.3, 7.0), stats.gamma(0.3, scale=1 / 7), POSITIVE),
+    (Beta(2.5, 0.4), stats.beta(2.5, 0.4), UNIT),
+    (Bernoulli(0.3), stats.bernoulli(0.3), COUNTS),
+    (Poisson(3.7), stats.poisson(3.7), COUNTS),
+    (Poisson(0.01), stats.poisson(0.01), COUNTS),
+    (Categorical([0.2, 0.5, 0.3]), stats.rv_discrete(values=([0, 1, 2], [0.2, 0.5, 0.3])), COUNTS),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs", "x"), UNIVARIATE, ids=[str(case[0]) for case in UNIVARIATE])
+def test_one_column(ours, theirs, x):
+    log_density = theirs.logpmf(x) if ours.discrete[0] else theirs.logpdf(x)
+    np.testing.assert_allclose(ours.log_prob(x), log_density, rtol=1e-10)
+    np.testing.assert_allclose(ours.cdf(x), theirs.cdf(x), rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(ours.mean, theirs.mean(), rtol=1e-12)
+    np.testing.assert_allclose(ours.variance, theirs.var(), rtol=1e-10)
+    np.testing.assert_allclose(ours.entropy(), theirs.entropy(), rtol=1e-8)
+    levels = np.array([0.001, 0.05, 0.41, 0.9, 0.999])
+    np.testing.assert_allclose(ours.quantile(levels)[:, 0], theirs.ppf(levels), rtol=1e-9)
+    np.testing.assert_allclose(ours.interval(0.8)[:, 0], theirs.interval(0.8), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [200.0, 9999.0, 10001.0, 1e6])
+def test_entropy_of_large_poisson_counts(rate):
+    x = np.arange(max(0, rate - 60 * np.sqrt(rate)), rate + 60 * np.sqrt(rate)).astype(int)
+    log_p = stats.poisson(rate).logpmf(x)
+    assert Poisson(rate).entropy() == pytest.approx(-np.sum(np.exp(log_p) * log_p), rel=1e-8)
+
+
+def test_columns_multiply():
+    X = np.array([[0.5, 2.0], [1.5, 0.1]])
+    expected = stats.expon(scale=0.5).logpdf(X[:, 0]) + stats.expon(scale=2.0).logpdf(X[:, 1])
+    np.testing.assert_allclose(Exponential([2.0, 0.5]).log_prob(X), expected)
+    np.testing.assert_allclose(Exponential([2.0, 0.5]).cdf(X)[:, 1], stats.expon(scale=2.0).cdf(X[:, 1]))
+
+
+def test_full_gaussian():
+    A = np.random.default_rng(0).normal(size=(5, 5))
+    covariance, mean = A @ A.T + np.eye(5), np.arange(5.0)
+    X = np.random.default_rng(1).normal(size=(20, 5)) * 3
+    theirs = stats.multivariate_normal(mean, covariance)
+    np.testing.assert_allclose(Gaussian(mean, covariance).log_prob(X), theirs.logpdf(X), rtol=1e-10)
+    assert Gaussian(mean, covariance).entropy() == pytest.approx(theirs.entropy(), rel=1e-12)
+    np.testing.assert_allclose(Gaussian(mean, covariance).variance, np.diag(covariance))
+
+
+def test_multinomial():
+    p, X = [0.2, 0.5, 0.3], np.array([[1, 2, 3], [6, 0, 0], [0, 1, 5]])
+    theirs = stats.multinomial(6, p)
+    for ours in (Multinomial(p), Multinomial(p, n_trials=6)):
+        np.testing.assert_allclose(ours.log_prob(X), theirs.logpmf(X), rtol=1e-12)
+    ours = Multinomial(p, n_trials=6)
+    assert ours.entropy() == pytest.approx(float(theirs.entropy()), rel=1e-10)
+    np.testing.assert_allclose(ours.mean, theirs.mean())
+    np.testing.assert_allclose(ours.variance, np.diag(theirs.cov()))
+
+
+def test_dirichlet():
+    a = [2.0, 0.7, 4.0]
+    theirs = stats.dirichlet(a)
+    X = np.array([[0.2, 0.3, 0.5], [0.01, 0.9, 0.09]])
+    np.testing.assert_allclose(Dirichlet(a).log_prob(X), [theirs.logpdf(x) for x in X], rtol=1e-12)
+    assert Dirichlet(a).entropy() == pytest.approx(theirs.entropy(), rel=1e-12)
+    np.testing.assert_allclose(Dirichlet(a).mean, theirs.mean())
+    np.testing.assert_allclose(Dirichlet(a).variance, theirs.var())
+
+
+def test_normal_inverse_wishart():
+    m, kappa, scatter, dof = np.array([1.0, -1.0]), 2.0, np.array([[3.0, 0.5], [0.5, 2.0]]), 6.0
+    ours = NormalInverseWishart(m, kappa, scatter, dof)
+    sigma, mean = np.array([[1.0, 0.2], [0.2, 0.7]]), np.array([0.4, 0.1])
+    theirs = stats.invwishart(dof, scatter).logpdf(sigma) + stats.multivariate_normal(
+        m, sigma / kappa
+    ).logpdf(mean)
+    assert ours.log_prob([[0.4, 0.1, 1.0, 0.2, 0.7]])[0] == pytest.approx(theirs, rel=1e-12)
+    assert ours.log_prob([[0.4, 0.1, 1.0, 2.0, 0.7]])[0] == -np.inf  # not positive definite
+    np.testing.assert_allclose(ours.mean[2:], stats.invwishart(dof, scatter).mean()[np.triu_indices(2)])
+    np.testing.assert_allclose(ours.variance[2:], stats.invwishart(dof, scatter).var()[np.triu_indices(2)])
+
+
+def test_normal_inverse_gamma_kinds():
+    means, variances = np.array([0.4, 0.1]), np.array([0.9, 0.7])
+    diag = NormalInverseWishart([1.0, -1.0], [2.0, 3.0], [3.0, 2.0], [6.0, 5.0], kind="diag")
+    theirs = stats.invgamma([3.0, 2.5], scale=[1.5, 1.0]).logpdf(variances).sum()
+    theirs += stats.norm([1.0, -1.0], np.sqrt(variances / [2.0, 3.0])).logpdf(means).sum()
+    assert diag.log_prob([[*means, *variances]])[0] == pytest.approx(theirs, rel=1e-12)
+    spherical = NormalInverseWishart([1.0, -1.0], [2.0, 3.0], 3.0, 6.0, kind="spherical")
+    theirs = (
+        stats.invgamma(3.0, scale=1.5).logpdf(0.9)
+        + stats.norm([1.0, -1.0], np.sqrt(0.9 / np.array([2.0, 3.0]))).logpdf(means).sum()
+    )
+    assert spherical.log_prob([[*means, 0.9]])[0] == pytest.approx(theirs, rel=1e-12)
+
+
+def test_maximum_likelihood_gamma_equals_scipys():
+    X = np.array([0.2, 0.7, 1.1, 2.5, 0.05, 3.0, 1.7])
+    shape, _, scale = stats.gamma.fit(X, floc=0)
+    found = Gamma().fit(X)
+    np.testing.assert_allclose([found.shape[0], found.rate[0]], [shape, 1 / scale], rtol=1e-6)

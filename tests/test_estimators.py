@@ -1,0 +1,65 @@
+"""Every public estimator, found by itself, against scikit-learn's checks and our laws.
+
+A new model needs no line here. A line in CONFIGURATIONS examines it in more than one shape, or says how to
+make it if its constructor has required arguments.
+"""
+
+from pathlib import Path
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tacit.checks import LAWS, all_estimators, estimator_checks, expected_failures
+
+CONFIGURATIONS = {
+    "GaussianMixture": [
+        {"n_components": 2, "covariance_type": kind} for kind in ("full", "tied", "diag", "spherical")
+    ],
+    "KMeans": [{"n_clusters": 3}],
+}
+
+
+def instances():
+    for name, cls in all_estimators():
+        for params in CONFIGURATIONS.get(name, [{}]):
+            yield cls(**params)
+
+
+def laws():
+    for model in instances():
+        expected = expected_failures(model)
+        for name, check in estimator_checks(model):
+            mark = [pytest.mark.xfail(reason=expected[name])] if name in expected else []
+            yield pytest.param(check, id=f"{model}-{name}", marks=mark)
+
+
+@parametrize_with_checks(list(instances()), expected_failed_checks=expected_failures, xfail_strict=True)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", laws())
+def test_law(check):
+    check()
+
+
+@pytest.mark.parametrize("model", instances(), ids=repr)
+def test_every_expected_failure_names_a_check_and_a_reason(model):
+    from sklearn.utils.estimator_checks import estimator_checks_generator
+
+    known = {law.name for law in LAWS}
+    known |= {getattr(check, "func", check).__name__ for _, check in estimator_checks_generator(model)}
+    assert expected_failures(model).keys() <= known
+    assert all(expected_failures(model).values())
+
+
+def test_every_configuration_is_of_an_estimator_that_exists():
+    assert CONFIGURATIONS.keys() <= {name for name, _ in all_estimators()}
+
+
+def test_every_room_with_a_table_of_names_is_swept():
+    import tacit
+
+    rooms = {path.parent.name for path in Path(tacit.__file__).parent.glob("*/__init__.py")}
+    swept = {cls.__module__.split(".")[1] for _, cls in all_estimators()}
+    assert "cluster" in swept <= rooms
