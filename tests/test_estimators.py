@@ -38,12 +38,12 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("check", laws())
+@pytest.mark.parametrize("check", list(laws()))
 def test_law(check):
     check()
 
 
-@pytest.mark.parametrize("model", instances(), ids=repr)
+@pytest.mark.parametrize("model", list(instances()), ids=repr)
 def test_every_expected_failure_names_a_check_and_a_reason(model):
     from sklearn.utils.estimator_checks import estimator_checks_generator
 

@@ -1,6 +1,6 @@
 """Which laws bind an estimator, and whether it keeps them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from unittest import SkipTest
@@ -10,7 +10,7 @@ from tacit.checks.case import Case
 from tacit.checks.law import LAWS
 
 
-def estimator_checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+def estimator_checks(estimator: Any) -> list[tuple[str, Callable[[], None]]]:
     """Give the laws that bind an estimator, by name, as functions to call.
 
     Parameters
@@ -32,7 +32,7 @@ def estimator_checks(estimator: Any) -> Iterator[tuple[str, Callable[[], None]]]
     ...     check()
     """
     case = Case(estimator)
-    return ((law.name, partial(law.check, case)) for law in LAWS if law.binds(case))
+    return [(law.name, partial(law.check, case)) for law in LAWS if law.binds(case)]
 
 
 def check_estimator(estimator: Any, expected_failed_checks: dict[str, str] | None = None) -> list[str]:

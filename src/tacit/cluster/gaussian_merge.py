@@ -17,7 +17,7 @@ def aligned(mine: GaussianParams, theirs: GaussianParams, stats: GaussianMoments
 def _divergences(mine: GaussianParams, theirs: GaussianParams) -> Array:
     """(k, k) symmetric Kullback-Leibler divergence of each of our components from each of theirs, up to a constant."""
     means = theirs.frame.outward(theirs.means)
-    ours, others = _matrices(mine), _matrices(theirs)
+    ours, others = _own_units(mine), _own_units(theirs)
     gaps = mine.frame.outward(mine.means)[:, None] - means[None]  # (k, k, d)
     precisions = np.linalg.inv(ours)[:, None] + np.linalg.inv(others)[None]
     distance = np.einsum("abi,abij,abj->ab", gaps, precisions, gaps)
@@ -27,12 +27,6 @@ def _divergences(mine: GaussianParams, theirs: GaussianParams) -> Array:
     return np.asarray(distance + shapes)
 
 
-def _matrices(params: GaussianParams) -> Array:
-    """(k, d, d) covariances in the data's own units, whatever the kind."""
-    k, d = params.means.shape
-    scaled = params.covariances * params.frame.covariance_factor(params.kind)
-    if params.kind == "full":
-        return scaled
-    if params.kind == "tied":
-        return np.broadcast_to(scaled, (k, d, d))
-    return np.asarray(scaled.reshape(k, -1)[:, :, None] * np.eye(d))
+def _own_units(params: GaussianParams) -> Array:
+    """(k, d, d) covariances in the data's own units."""
+    return np.asarray(params.matrices * np.outer(params.frame.scale, params.frame.scale))

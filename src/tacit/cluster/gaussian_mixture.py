@@ -11,13 +11,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tacit.cluster.gaussian_given import Public, given_params, precisions_of, public_values, stored_params
+from tacit.cluster.gaussian_impute import GaussianImputation
 from tacit.cluster.gaussian_merge import aligned
+from tacit.cluster.gaussian_missing import sorted_by_pattern
 from tacit.cluster.gaussian_model import GaussianMixtureModel
 from tacit.cluster.gaussian_params import KINDS, GaussianParams
 from tacit.cluster.gaussian_start import column_moments, data_frame, start_params
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.mixture_skin import MixturePredictions
 from tacit.data.chunks import ChunkSource, as_source
+from tacit.data.matrix import check_weights
 from tacit.learn.em import Fit, Hook, em
 from tacit.learn.progress import both, progress
 from tacit.learn.protocol import Array
@@ -26,10 +29,11 @@ from tacit.learn.restarts import best_of
 from tacit.learn.skin import read_rows, seeds
 
 
-class GaussianMixture(MixturePredictions, DensityMixin, BaseEstimator):
-    """Mixture of Gaussians fitted by expectation and maximisation.
+class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, BaseEstimator):
+    """Mixture of Gaussians fitted by expectation and maximisation, missing values included.
 
-    Takes the place of `sklearn.mixture.GaussianMixture`: same parameters, same fitted attributes.
+    Takes the place of `sklearn.mixture.GaussianMixture`: same parameters, same fitted attributes. NaN is a missing
+    value (at random): a row counts by the density of what was observed of it, at fit and everywhere else.
 
     Parameters
     ----------
@@ -99,6 +103,8 @@ class GaussianMixture(MixturePredictions, DensityMixin, BaseEstimator):
         "verbose": ["verbose"],
         "verbose_interval": [Interval(Integral, 1, None, closed="left")],
     }
+
+    _takes_missing = True
 
     def __init__(
         self,
@@ -217,19 +223,21 @@ class GaussianMixture(MixturePredictions, DensityMixin, BaseEstimator):
         return noise * (deviations if deviations.ndim == 2 else deviations[:, None])
 
     def _source(self, X: Any, sample_weight: Any, *, reset: bool) -> ChunkSource:
-        rows = read_rows(self, X, reset=reset)
+        rows = read_rows(self, X, reset=reset, allow_nan=True)
         if reset and len(rows) < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {len(rows)}: use fewer components"
             )
-        return as_source(rows, sample_weight)
+        weights = check_weights(sample_weight, len(rows))
+        return sorted_by_pattern(as_source(rows, weights), rows, weights)
 
     def _best_fit(self, source: ChunkSource, on_iteration: Hook | None) -> Fit:
         with reducing(source) as reduce:
             moments = column_moments(reduce)
+        self._refuse_empty_columns(source, moments.weight)
         frame = data_frame(moments, self.covariance_type)
-        model = self._model(float(moments.weight[0]))
+        model = self._model(sum(chunk.total_weight for chunk in source))
 
         def run(rng: np.random.RandomState) -> Fit:
             own = source.fresh()
@@ -248,6 +256,14 @@ class GaussianMixture(MixturePredictions, DensityMixin, BaseEstimator):
         starts = seeds(self.random_state, 1 if self._goes_on else self.n_init)
         small = source.n_rows is not None and source.n_rows <= 2 * 16384
         return best_of(run, starts, lambda fit: fit.trace[-1], side_by_side=small)
+
+    def _refuse_empty_columns(self, source: ChunkSource, weight: Array) -> None:
+        empty = [name for name, seen in zip(self._column_names(source), weight, strict=True) if seen <= 0]
+        if empty:
+            raise ValueError(f"column {empty[0]!r} has no observed value: drop it, or give it at least one")
+
+    def _column_names(self, source: ChunkSource) -> Any:
+        return getattr(self, "feature_names_in_", source.column_names)
 
     def _start(self, model: GaussianMixtureModel, frame: Any, source: ChunkSource, rng: Any) -> GaussianParams:
         if self._goes_on:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit import compiled
+from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
 from tacit.cluster.gaussian_params import KINDS, Frame, GaussianParams, Kind
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.data.chunks import Chunk
@@ -29,8 +30,11 @@ class GaussianMixtureModel:
         """Expected moments of the components over a chunk."""
         X = np.ascontiguousarray(chunk.X, dtype=np.float64)
         weights = _NO_WEIGHTS if chunk.weights is None else chunk.weights
-        by = _expect_features if params.suits_features else _expect_centred
-        bound, weight, centre, first, second = by(params, chunk, X, weights)
+        if (patterns := chunk_patterns(chunk)) is not None:
+            bound, weight, centre, first, second = expect_missing(params, X, weights, patterns)
+        else:
+            by = _expect_features if params.suits_features else _expect_centred
+            bound, weight, centre, first, second = by(params, chunk, X, weights)
         return GaussianMoments(
             chunk.total_weight, bound, self.kind, params.frame, weight, centre, first, second
         )
@@ -65,8 +69,10 @@ class GaussianMixtureModel:
         return float(-self.strength / 2 * (traces.sum() - 2 * params.log_roots.sum() - k * d))
 
     def log_joint(self, params: GaussianParams, X: Array) -> Array:
-        """(n, k) log p(x_i, component k)."""
+        """(n, k) log p(x_i, component k), with missing entries summed out."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
+        if (patterns := patterns_of(rows)) is not None:
+            return joint_missing(params, rows, patterns)
         out = np.empty((len(rows), len(params.weights)))
         frame, kind = params.frame, KINDS.index(params.kind)
         inverse = 1 / frame.scale

@@ -82,6 +82,14 @@ class GaussianParams:
         return np.ascontiguousarray(np.linalg.inv(_cholesky(covariances)).transpose(0, 2, 1))
 
     @cached_property
+    def matrices(self) -> Array:
+        """(k, d, d) covariances, whatever the kind."""
+        k, d = self.means.shape
+        if self._elementwise:
+            return np.asarray(self.covariances.reshape(k, -1)[:, :, None] * np.eye(d))
+        return np.ascontiguousarray(np.broadcast_to(self.covariances, (k, d, d)))
+
+    @cached_property
     def log_roots(self) -> Array:
         """(k,) half the log determinant of each precision."""
         diagonals = self.roots[:, 0] if self._elementwise else np.diagonal(self.roots, axis1=1, axis2=2)

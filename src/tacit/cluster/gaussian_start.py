@@ -25,16 +25,16 @@ def column_moments(reduce: Reduce) -> Moments:
 def _chunk_moments(chunk: Chunk) -> Moments:
     X = np.asarray(chunk.X, dtype=np.float64)
     weights = np.ones(len(X)) if chunk.weights is None else chunk.weights
-    centre = X[0].copy()
-    gaps = X - centre
-    return Moments(
-        np.full(X.shape[1], weights.sum()), centre, weights @ gaps, np.einsum("i,ij,ij->j", weights, gaps, gaps)
-    )
+    seen = ~np.isnan(X)
+    centre = X[seen.argmax(axis=0), np.arange(X.shape[1])]  # first observed value of each column
+    centre = np.where(np.isnan(centre), 0.0, centre)
+    gaps = np.where(seen, X - centre, 0.0)
+    return Moments(weights @ seen, centre, weights @ gaps, np.einsum("i,ij,ij->j", weights, gaps, gaps))
 
 
 def data_frame(moments: Moments, kind: Kind) -> Frame:
     """The frame of all rows."""
-    return frame_of(moments.mean(), moments.scatter() / moments.weight, kind)
+    return frame_of(moments.mean(), np.maximum(moments.scatter(), 0) / moments.weight, kind)
 
 
 def start_params(
@@ -43,6 +43,7 @@ def start_params(
     """Parameters from rows or responsibilities chosen by `how`: "kmeans", "k-means++", "random_from_data", "random"."""
     rows, weights = sample_rows(source, START_ROWS, rng)
     Z = frame.inward(rows)
+    full = np.where(np.isnan(Z), 0.0, Z)  # a missing entry stands at its column's mean, for the start only
     if how == "kmeans":
         start = KMeans(n_clusters=k, n_init=1, random_state=rng).fit(Z, sample_weight=weights)
         responsibilities = label_responsibilities(start.labels_, k)
@@ -51,7 +52,7 @@ def start_params(
     else:
         responsibilities = np.zeros((len(Z), k))
         responsibilities[start_rows(Z, weights, k, how, rng), np.arange(k)] = 1.0
-    return params_from(model, frame, Z, responsibilities * weights[:, None])
+    return params_from(model, frame, full, responsibilities * weights[:, None])
 
 
 def params_from(model: GaussianMixtureModel, frame: Frame, Z: Array, shares: Array) -> GaussianParams:

@@ -50,6 +50,19 @@ class MixturePredictions:
         """Integrated completed likelihood: the BIC plus twice the entropy of the memberships; lower is better."""
         return float(self.bic(X) + 2 * entr(self.predict_proba(X)).sum())
 
+    def surprise(self, X: Any) -> Array:
+        """(n, d) how unexpected each entry is given the rest of its row: -log p(x_j | the other columns).
+
+        Missing entries surprise nobody: theirs is zero.
+        """
+        rows = self._read(X).astype(np.float64)
+        total, out = self.score_samples(rows), np.zeros(rows.shape)
+        for j in range(rows.shape[1]):
+            without = rows.copy()
+            without[:, j] = np.nan
+            out[:, j] = self.score_samples(without) - total
+        return out
+
     def _read(self, X: Any) -> Array:
         check_is_fitted(self)
         return read_rows(self, X, reset=False, allow_nan=self._takes_missing)

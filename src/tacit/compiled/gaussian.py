@@ -324,3 +324,161 @@ def normalise(joint, R, norms):
         R[start : start + m] = Q[:, :m].T
         for i in range(m):
             norms[start + i] = top[i] + math.log(total[i])
+
+
+@njit(nogil=True, cache=True)
+def condition(C, seen, n_seen, U, B, rest):
+    """For one covariance C and one pattern: U with U U' = inv(C_oo) in U[:n, :n], B = C_mo inv(C_oo), rest = C_m|o.
+
+    `seen` lists the observed columns first, the missing ones after them. Returns half the log determinant of
+    the observed precision.
+    """
+    d = C.shape[0]
+    half_log = 0.0
+    # Cholesky of C_oo into the lower triangle of U, then its inverse in place
+    for a in range(n_seen):
+        for b in range(a + 1):
+            s = C[seen[a], seen[b]]
+            for c in range(b):
+                s -= U[a, c] * U[b, c]
+            U[a, b] = math.sqrt(s) if a == b else s / U[b, b]
+        half_log -= math.log(U[a, a])
+    for a in range(n_seen):
+        U[a, a] = 1.0 / U[a, a]
+        for b in range(a):
+            s = 0.0
+            for c in range(b, a):
+                s -= U[a, c] * U[c, b]
+            U[a, b] = s * U[a, a]
+    for i in range(d - n_seen):
+        for a in range(n_seen):  # whitened covariance of the missing with the observed, C_mo L'^-1
+            s = 0.0
+            for c in range(a + 1):
+                s += C[seen[n_seen + i], seen[c]] * U[a, c]
+            rest[i, a] = s
+        for b in range(n_seen):
+            s = 0.0
+            for a in range(b, n_seen):
+                s += rest[i, a] * U[a, b]
+            B[i, b] = s
+    for i in range(d - n_seen - 1, -1, -1):
+        for j in range(i, d - n_seen):
+            s = C[seen[n_seen + i], seen[n_seen + j]]
+            for a in range(n_seen):
+                s -= B[i, a] * C[seen[a], seen[n_seen + j]]
+            rest[d + i, j] = rest[d + j, i] = s
+    return half_log
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def observed_densities(Z, means, seen, n_seen, U, constants, G, y, L):
+    """L[k, i] = log p(observed part of row i, k); U[k] is lower triangular with U'U the observed precision."""
+    width = L.shape[1]
+    for k in range(L.shape[0]):
+        L[k] = constants[k]
+        for a in range(n_seen):
+            m = means[k, seen[a]]
+            for i in range(width):
+                G[a, i] = Z[seen[a], i] - m
+                y[i] = 0.0
+            for b in range(a + 1):
+                u = U[k, a, b]
+                for i in range(width):
+                    y[i] += u * G[b, i]
+            for i in range(width):
+                L[k, i] -= 0.5 * y[i] * y[i]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def add_observed_moments(Z, R, means, seen, n_seen, G, y, n, s1, s2):
+    """Add weight, first and second moments about the means of the observed columns of one block."""
+    width = R.shape[1]
+    for k in range(R.shape[0]):
+        for i in range(width):
+            n[k] += R[k, i]
+        for a in range(n_seen):
+            m, total = means[k, seen[a]], 0.0
+            for i in range(width):
+                G[a, i] = Z[seen[a], i] - m
+                y[i] = R[k, i] * G[a, i]
+                total += y[i]
+            s1[k, a] += total
+            for b in range(a + 1):
+                total = 0.0
+                for i in range(width):
+                    total += y[i] * G[b, i]
+                s2[k, a, b] += total
+
+
+@njit(nogil=True, cache=True)
+def add_completed(seen, n_seen, B, rest, n, s1, s2, N, S1, S2):
+    """Add one component's pattern moments, completed by what the observed columns say of the missing ones."""
+    d = S1.shape[0]
+    N[0] += n
+    full = np.zeros((d, d))
+    for a in range(n_seen):
+        S1[seen[a]] += s1[a]
+        for b in range(n_seen):
+            full[seen[a], seen[b]] = s2[a, b] if b <= a else s2[b, a]
+    for i in range(d - n_seen):
+        row = seen[n_seen + i]
+        for a in range(n_seen):
+            S1[row] += B[i, a] * s1[a]
+            s = 0.0
+            for b in range(n_seen):
+                s += B[i, b] * full[seen[b], seen[a]]
+            full[row, seen[a]] = full[seen[a], row] = s
+    for i in range(d - n_seen):
+        for j in range(d - n_seen):
+            s = n * rest[d + i, j]
+            for a in range(n_seen):
+                s += B[j, a] * full[seen[n_seen + i], seen[a]]
+            full[seen[n_seen + i], seen[n_seen + j]] = s
+    S2 += full
+
+
+@njit(nogil=True, cache=True)
+def expect_missing(
+    X, weights, origin, inverse_scale, patterns, counts, edges, means, covariances, constants, N, S1, S2, joint
+):
+    """Moments about the means of rows with holes, rows sorted by pattern; also fills joint (n, K) if it has rows.
+
+    patterns (p, d) lists the observed columns of each pattern and then the missing ones, counts (p,) how many
+    are observed, edges (p + 1,) where its rows begin. constants (K,) holds the log weights.
+    """
+    K, d = means.shape
+    B = 256
+    Z, G, L, R = np.zeros((d, B)), np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
+    bits, top, total, y = np.empty(B, np.int64), np.empty(B), np.empty(B), np.empty(B)
+    U, slopes, rest = np.zeros((K, d, d)), np.zeros((K, d, d)), np.zeros((K, 2 * d, d))
+    bound = 0.0
+    for p in range(len(counts)):
+        seen, n_seen = patterns[p], counts[p]
+        volume = 0.0
+        for a in range(n_seen):
+            volume += math.log(inverse_scale[seen[a]]) - 0.5 * math.log(2 * math.pi)
+        level = np.empty(K)
+        for k in range(K):
+            level[k] = constants[k] + volume + condition(covariances[k], seen, n_seen, U[k], slopes[k], rest[k])
+        n, s1, s2 = np.zeros(K), np.zeros((K, d)), np.zeros((K, d, d))
+        for start in range(edges[p], edges[p + 1], B):
+            m = min(B, edges[p + 1] - start)
+            width = min(B, (m + 7) // 8 * 8)
+            for a in range(n_seen):
+                j = seen[a]
+                for i in range(m):
+                    Z[j, i] = (X[start + i, j] - origin[j]) * inverse_scale[j]
+                Z[j, m:width] = 0.0
+            observed_densities(Z, means, seen, n_seen, U, level, G, y, L[:, :width])
+            if len(joint):
+                joint[start : start + m] = L[:, :m].T
+                continue
+            softmax(L[:, :width], m, R[:, :width], bits, top, total)
+            bound += weigh(start, m, weights, top, total, R)
+            add_observed_moments(Z, R[:, :width], means, seen, n_seen, G, y, n, s1, s2)
+        if len(joint) == 0:
+            for k in range(K):
+                add_completed(
+                    seen, n_seen, slopes[k], rest[k], n[k], s1[k], s2[k], N[k : k + 1], S1[k], S2[k]
+                )
+    return bound

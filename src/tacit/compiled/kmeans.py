@@ -22,11 +22,10 @@ def moments(X, count, mean, square):
     for i in range(n):
         for j in range(d):
             x = X[i, j]
-            if x == x:
-                count[j] += 1.0
-                mean[j] += x
+            count[j] += 1.0 if x == x else 0.0
+            mean[j] += x if x == x else 0.0
     for j in range(d):
-        mean[j] /= max(count[j], 1.0)
+        mean[j] /= count[j] if count[j] > 0.0 else 1.0
     for i in range(n):
         for j in range(d):
             t = X[i, j] - mean[j]
@@ -34,15 +33,17 @@ def moments(X, count, mean, square):
 
 
 @njit(nogil=True, cache=True)
-def fill_block(X, start, size, origin, T, scale):
+def fill_block(X, start, size, origin, missing, T, scale):
     """T[j, i] = row start + i about the origin; scale[i] = columns / observed columns (0 if none are)."""
     d = X.shape[1]
     for i in range(size):
-        observed = 0.0
         for j in range(d):
-            y = X[start + i, j] - origin[j]
-            T[j, i] = y
-            observed += 1.0 if y == y else 0.0
+            T[j, i] = X[start + i, j] - origin[j]
+    for i in range(size):
+        observed = float(d)
+        if missing:
+            for j in range(d):
+                observed -= 0.0 if T[j, i] == T[j, i] else 1.0
         scale[i] = d / observed if observed > 0.0 else 0.0
 
 
@@ -50,8 +51,7 @@ def fill_block(X, start, size, origin, T, scale):
 def block_distances(T, missing, centre, out):
     """out[i] = squared distance of each row of a block to a centre, over the observed coordinates."""
     d, B = T.shape
-    for i in range(B):
-        out[i] = 0.0
+    out[:] = 0.0
     for j in range(d):
         c = centre[j]
         if missing:
@@ -66,50 +66,47 @@ def block_distances(T, missing, centre, out):
 
 
 @njit(nogil=True, cache=True)
-def distances(X, origin, missing, centres, out):
+def distances(X, origin, missing, centres, T, scale, gap, out):
     """out[i, k] = distance of row i to centre k, over the observed coordinates and scaled up to all of them."""
-    n, d = X.shape
-    B = 128
-    T, scale, gap = np.zeros((d, B)), np.zeros(B), np.empty(B)
+    n, B = len(X), len(gap)
     for start in range(0, n, B):
         size = min(B, n - start)
-        fill_block(X, start, size, origin, T, scale)
-        for k in range(centres.shape[0]):
+        fill_block(X, start, size, origin, missing, T, scale)
+        for k in range(len(centres)):
             block_distances(T, missing, centres[k], gap)
             for i in range(size):
                 out[start + i, k] = math.sqrt(gap[i] * scale[i])
 
 
 @njit(nogil=True, cache=True)
-def direct(X, weights, origin, missing, centres, labels, costs, weight, first, shares):
-    """Label every row by its nearest centre; add up weights, rows about the origin, and the cost.
+def direct(X, weights, origin, missing, centres, scratch, labels, weight, first, share):
+    """Label every row by its nearest centre, add up weights and rows about the origin, and return the cost.
 
-    `shares` (K, d) takes the weights that each coordinate's mean is over; it is empty without missing values.
+    scratch
+        T (d, B), and scale, gap, nearest and owner (B,), the last of integers.
+    share
+        (K, d) what each coordinate's mean is divided by; empty without missing values, when that is the weight.
     """
     n, d = X.shape
-    B = 128
-    T, scale, gap = np.zeros((d, B)), np.zeros(B), np.empty(B)
-    nearest, owner = np.empty(B), np.empty(B, np.int64)
+    T, scale, gap, nearest, owner = scratch
+    B = len(gap)
     total = 0.0
     for start in range(0, n, B):
         size = min(B, n - start)
-        fill_block(X, start, size, origin, T, scale)
-        for i in range(B):
-            nearest[i] = np.inf
-            owner[i] = 0
-        for k in range(centres.shape[0]):
+        fill_block(X, start, size, origin, missing, T, scale)
+        nearest[:] = np.inf
+        owner[:] = 0
+        for k in range(len(centres)):
             block_distances(T, missing, centres[k], gap)
             for i in range(B):
-                closer = gap[i] < nearest[i]
-                nearest[i] = gap[i] if closer else nearest[i]
-                owner[i] = k if closer else owner[i]
+                owner[i] = k if gap[i] < nearest[i] else owner[i]
+                nearest[i] = gap[i] if gap[i] < nearest[i] else nearest[i]
         for i in range(size):
             k, w = owner[i], 1.0 if len(weights) == 0 else weights[start + i]
             labels[start + i] = k
-            costs[start + i] = nearest[i] * scale[i]
-            total += w * costs[start + i]
+            total += w * (nearest[i] * scale[i])
             if missing:
-                add_observed(T[:, i], w, scale[i], k, weight, first, shares)
+                add_observed(T[:, i], w, scale[i], weight[k : k + 1], first[k], share[k])
             else:
                 weight[k] += w
                 for j in range(d):
@@ -118,13 +115,13 @@ def direct(X, weights, origin, missing, centres, labels, costs, weight, first, s
 
 
 @njit(nogil=True, cache=True)
-def add_observed(y, w, scale, k, weight, first, shares):
-    """Add a row with missing values to its cluster: the minimiser of the scaled cost weighs it by its scale."""
-    weight[k] += w if scale > 0.0 else 0.0
+def add_observed(y, w, scale, weight, first, share):
+    """Add a row with missing values to its cluster: the scaled cost is least if the row counts by its scale."""
+    weight[0] += w if scale > 0.0 else 0.0
     for j in range(len(y)):
-        if y[j] == y[j]:
-            first[k, j] += w * scale * y[j]
-            shares[k, j] += w * scale
+        seen = y[j] == y[j]
+        first[j] += w * scale * y[j] if seen else 0.0
+        share[j] += w * scale if seen else 0.0
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -148,7 +145,7 @@ def strict_square(x, origin, centre):
 
 
 @njit(nogil=True, cache=True)
-def bounded(X, weights, origin, unit, centres, groups, drift, labels, bounds, weight, first):
+def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, bounds, weight, first):
     """As `direct`, for complete rows, given labels (any) and bounds (-inf at first); both are brought up to date.
 
     unit
@@ -157,33 +154,31 @@ def bounded(X, weights, origin, unit, centres, groups, drift, labels, bounds, we
         middle (G, d), tilt (G, d, L), norm (G, L), radius (G,), members (G, L), place (K,): a point amid each
         group; -2 times the group's centres and their squared norms, all about that point and in single
         precision; the largest norm; the centre in each lane; the lane (g * L + l) of each centre.
-    drift (G,)
-        How far the centres of a group can have moved since time zero, times `unit`, rounded up.
-    bounds (n, G)
-        Lower bounds of the distance to the centres of a group other than the row's own, times `unit`, plus
-        the drift at the time they were set: bounds - drift hold now.
+    drift
+        (G,) how far the centres of a group can have moved since time zero, times `unit`.
+    scratch
+        square and gap (B,), flags (G rounded up to eights) and the same memory as words, failed (B,),
+        rows (G, B), count (G,), Z and A (B, d), out (B, L).
+    bounds
+        (n, G) lower bounds of the distance to the centres of a group other than the row's own, times `unit`,
+        plus the drift at the time they were set, less a millionth for rounding: bounds - drift hold now.
     """
-    n, d = X.shape
-    G, L = groups[2].shape
-    B = min(2048, n)
-    square, gap = np.empty(B), np.empty(B, np.float32)
-    rows, count = np.empty((G, B), np.int64), np.empty(G, np.int64)
-    flags, failed = np.zeros(8 * ((G + 7) // 8), np.uint8), np.empty(B, np.int64)
-    Z, A, out = np.empty((B, d), np.float32), np.empty((B, d), np.float32), np.empty((B, L), np.float32)
+    square, gap, flags, words, failed, rows, count, Z, A, out = scratch
+    n, B = len(X), len(gap)
     total = 0.0
     for start in range(0, n, B):
-        size = min(B, n - start)
-        block, owner, limits = X[start : start + size], labels[start : start + size], bounds[start : start + size]
+        stop = min(start + B, n)
+        block, owner, limits = X[start:stop], labels[start:stop], bounds[start:stop]
         own_distances(block, origin, unit, centres, owner, square, gap)
-        fails = list_failures(gap, drift, limits, flags, failed, rows, count)
+        fails = list_failures(gap, drift, limits, flags, words, failed, rows, count)
         shorten(block, failed[:fails], origin, unit, Z)
-        for g in range(G):
+        for g in range(len(count)):
             m = count[g]
             if m > 0:
                 fetch(Z, rows[g, :m], groups[0][g], A)
                 np.dot(A[:m], groups[1][g], out[:m])
                 settle(g, rows[g, :m], block, origin, unit, centres, groups, drift, A, out, owner, square, gap, limits)
-        total += accumulate(block, weights[start : start + size], origin, owner, square, weight, first)
+        total += accumulate(block, weights[start:stop], origin, owner, square, weight, first)
     return total
 
 
@@ -203,17 +198,20 @@ def accumulate(X, weights, origin, owner, square, weight, first):
 @njit(nogil=True, cache=True)
 def shorten(X, who, origin, unit, Z):
     """Z = the listed rows about the origin, times `unit`, in single precision; other rows of Z are left alone."""
-    for i in who:
+    for q in range(len(who)):
+        i = who[q]
         for j in range(X.shape[1]):
             Z[i, j] = (X[i, j] - origin[j]) * unit
 
 
 @njit(nogil=True, cache=True)
-def guess(X, origin, unit, tilt, norm, members, labels):
-    """Label rows by their nearest centre in single precision; tilt (d, G * L) and norm (G, L) as for `bounded`."""
-    n, d = X.shape
-    (G, L), B = norm.shape, 256
-    Z, out, everyone = np.empty((B, d), np.float32), np.empty((B, G * L), np.float32), np.arange(B)
+def guess(X, origin, unit, tilt, norm, members, everyone, Z, out, labels):
+    """Label rows by their nearest centre in single precision: a first label for `bounded`, right but for ties.
+
+    tilt (d, G * L) and norm (G, L) are as for `bounded`, about the origin; everyone = 0, 1, ... B - 1.
+    """
+    n, B = len(X), len(Z)
+    G, L = norm.shape
     for start in range(0, n, B):
         size = min(B, n - start)
         shorten(X[start : start + size], everyone[:size], origin, unit, Z)
@@ -224,7 +222,7 @@ def guess(X, origin, unit, tilt, norm, members, labels):
                 value = lowest(out[i, g * L : (g + 1) * L], norm[g])
                 if value < low:
                     best, low = g, value
-            labels[start + i] = members[best, np.argmin(out[i, best * L : (best + 1) * L])]
+            labels[start + i] = members[best, lane_of(low, out[i, best * L : (best + 1) * L])]
 
 
 @njit(nogil=True, cache=True)
@@ -236,13 +234,12 @@ def own_distances(X, origin, unit, centres, owner, square, gap):
 
 
 @njit(nogil=True, cache=True)
-def list_failures(gap, drift, bounds, flags, failed, rows, count):
+def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
     """rows[g, :count[g]] = the rows that the bounds do not keep away from group g.
 
     Returns how many rows fail for any group; `failed` lists them. Flags are looked at eight at a time.
     """
     n, G = bounds.shape
-    words = flags.view(np.uint64)
     count[:] = 0
     total = 0
     for i in range(n):
@@ -282,12 +279,21 @@ def length(a):
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 def lowest(row, base):
-    """Add the squared norms to a row of -2 c.x, in place; returns the least of them."""
+    """Add the squared norms to a row of -2 c.x, in place; returns the least sum."""
     least = np.float32(np.inf)
     for l in range(len(row)):
         row[l] += base[l]
-        least = min(least, row[l])
+        least = row[l] if row[l] < least else least
     return least
+
+
+@njit(nogil=True, cache=True)
+def lane_of(value, row):
+    """First lane that holds a value."""
+    for l in range(len(row)):
+        if row[l] == value:
+            return l
+    return 0
 
 
 @njit(nogil=True, cache=True)
@@ -299,7 +305,7 @@ def settle(g, who, X, origin, unit, centres, groups, drift, A, out, owner, squar
     """
     d, L = X.shape[1], out.shape[1]
     middle, norm, radius, place = groups[0], groups[2], groups[3], groups[5]
-    share, rounding = np.float32(6.1e-8 * (d + 5.0)), np.float32(6.1e-8)
+    part, rounding = np.float32(6.1e-8 * (d + 5.0)), np.float32(6.1e-8)
     shift = rounding * (length(middle[g]) + radius[g]) + np.float32(1e-21)
     for q in range(len(who)):
         i, size = who[q], length(A[q])
@@ -307,21 +313,22 @@ def settle(g, who, X, origin, unit, centres, groups, drift, A, out, owner, squar
         if 0 <= lane < L:
             out[q, lane] = np.inf
         wide, slack = size + radius[g], shift + rounding * (size + size)
-        base = size * size - share * wide * wide
-        low = lowest(out[q], norm[g]) + base
-        if low <= (gap[i] + slack) * (gap[i] + slack):
-            low = base + choose(g, i, X[i], origin, unit, centres, groups, drift, out[q], base, slack, owner, square, gap, bounds)
-        bounds[i, g] = (np.sqrt(max(low, np.float32(0.0))) - slack + drift[g]) * np.float32(0.9999997)
+        base = size * size - part * wide * wide
+        low = lowest(out[q], norm[g])
+        if low + base <= (gap[i] + slack) * (gap[i] + slack):
+            low = choose(g, i, low, X[i], origin, unit, centres, groups, drift, out[q], base, slack, owner, square, gap, bounds)
+        low = max(low + base, np.float32(0.0))
+        bounds[i, g] = (np.sqrt(low) - slack + drift[g]) * np.float32(0.999999)
 
 
 @njit(nogil=True, cache=True)
-def choose(g, i, x, origin, unit, centres, groups, drift, row, base, slack, owner, square, gap, bounds):
+def choose(g, i, low, x, origin, unit, centres, groups, drift, row, base, slack, owner, square, gap, bounds):
     """Compare a row's own centre with those of a group in double precision; returns the least of the others' lanes."""
     L = len(row)
     members, place = groups[4], groups[5]
     was = owner[i]
     own, best = was, strict_square(x, origin, centres[was])
-    before, nearest = best, np.argmin(row)
+    before, nearest = best, lane_of(low, row)
     for step in range(L):
         l = nearest if step == 0 else (0 if step == nearest else step)
         if row[l] + base <= (gap[i] + slack) * (gap[i] + slack):
@@ -331,11 +338,58 @@ def choose(g, i, x, origin, unit, centres, groups, drift, row, base, slack, owne
                 own, best = k, new
                 gap[i] = math.sqrt(best) * unit * 1.0000003
     if own != was:
-        owner[i], square[i] = own, best
+        owner[i], square[i] = own, fast_square(x, origin, centres[own])
         left = place[was] // L
-        value = np.float32((math.sqrt(before) * unit + drift[left]) * 0.9999994)
+        value = np.float32((math.sqrt(before) * unit + drift[left]) * 0.999999)
         bounds[i, left] = min(bounds[i, left], value)
         row[place[own] - g * L] = np.inf
         if left == g:
-            row[place[was] - g * L] = np.float32(before * unit * unit * 0.9999994) - base
-    return row.min()
+            row[place[was] - g * L] = np.float32(before * unit * unit * 0.999999 - 1e-6 * abs(base)) - base
+    low = np.float32(np.inf)
+    for l in range(L):
+        low = min(low, row[l])
+    return low
+
+
+@njit(nogil=True, cache=True)
+def row_square(x, origin, missing, centre):
+    """Squared distance of a row to a centre, over the observed coordinates and scaled up to all of them."""
+    if not missing:
+        return fast_square(x, origin, centre)
+    total, observed = 0.0, 0.0
+    for j in range(len(centre)):
+        t = (x[j] - origin[j]) - centre[j]
+        if t == t:
+            total += t * t
+            observed += 1.0
+    return total * len(centre) / observed if observed > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True)
+def join(X, weights, origin, missing, centre, index, reach, nearest, owner, mass):
+    """Let the rows that are nearer to a new centre join it; mass = weight times distance, in stretches of rows.
+
+    A row cannot be nearer to the new centre if that is at least twice as far from the row's present centre as
+    the row is: reach[k] = a quarter of the squared distance between the new centre and centre k.
+    """
+    stretch = -(-len(X) // len(mass))
+    for b in range(len(mass)):
+        total = 0.0
+        for i in range(b * stretch, min((b + 1) * stretch, len(X))):
+            if reach[owner[i]] < nearest[i]:
+                square = row_square(X[i], origin, missing, centre)
+                if square < nearest[i]:
+                    nearest[i], owner[i] = square, index
+            total += nearest[i] if len(weights) == 0 else weights[i] * nearest[i]
+        mass[b] = total
+
+
+@njit(nogil=True, cache=True)
+def gains(X, weights, origin, missing, points, reach, nearest, owner, gain):
+    """gain[t] = how much the total distance to the nearest centre falls if point t becomes a centre."""
+    for i in range(len(X)):
+        k, w = owner[i], 1.0 if len(weights) == 0 else weights[i]
+        for t in range(len(points)):
+            if reach[k, t] < nearest[i]:
+                fall = nearest[i] - row_square(X[i], origin, missing, points[t])
+                gain[t] += w * fall if fall > 0.0 else 0.0

@@ -12,7 +12,7 @@ from numba import njit
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def block_sums(X, codes, weights, start, stop, weight, total):
-    """Sums of the rows start to stop - 1 per class; no entry may be missing."""
+    """Sum up the rows start to stop - 1 per class; no entry may be missing."""
     rows = np.zeros(weight.shape[0])
     total[:] = 0.0
     for i in range(start, stop):
@@ -27,7 +27,7 @@ def block_sums(X, codes, weights, start, stop, weight, total):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def block_sums_observed(X, codes, weights, start, stop, weight, total):
-    """The same over the observed entries."""
+    """Do the same over the observed entries."""
     weight[:] = 0.0
     total[:] = 0.0
     for i in range(start, stop):
@@ -54,7 +54,7 @@ def block_scatter(X, codes, weights, start, stop, mean, scatter):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def block_scatter_observed(X, codes, weights, start, stop, mean, scatter):
-    """The same over the observed entries."""
+    """Do the same over the observed entries."""
     scatter[:] = 0.0
     for i in range(start, stop):
         c = codes[i]
@@ -172,7 +172,7 @@ def code_range(X, low, high):
 
 @njit(nogil=True, cache=True)
 def category_counts(X, codes, weights, offsets, K, counts):
-    """counts[offsets[j] + x K + c] += weight, for the observed entries; every code is within its column's width."""
+    """counts[offsets[j] + x K + c] += weight, for the observed entries; codes are within their width."""
     for i in range(X.shape[0]):
         c = codes[i]
         w = weights[i] if weights.shape[0] else 1.0
@@ -184,7 +184,7 @@ def category_counts(X, codes, weights, offsets, K, counts):
 
 @njit(nogil=True, cache=True)
 def category_joint(X, offsets, widths, table, unseen, out):
-    """Add table[offsets[j] + x] to out[i], class by class; a code beyond the width of its column adds unseen[j].
+    """Add table[offsets[j] + x] to out[i], class by class; a code beyond its column's width adds unseen[j].
 
     The table and out have a multiple of four columns, so that four classes at a time are summed in registers.
     """
@@ -218,7 +218,7 @@ def sparse_counts(indptr, indices, data, codes, weights, totals):
 
 @njit(nogil=True, cache=True)
 def sparse_joint(indptr, indices, data, coefficients, out):
-    """out[i, k] += sum over stored entries of x_ij coefficients[j, k]; both have a multiple of four columns."""
+    """out[i, k] += sum over stored entries of x_ij coefficients[j, k]; K is a multiple of four."""
     for i in range(indptr.shape[0] - 1):
         for k in range(0, out.shape[1], 4):
             a, b, c, d = out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3]

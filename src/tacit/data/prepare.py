@@ -1,7 +1,7 @@
-"""A table made ready for models: skew, outliers, scale, missing values, ordinal codes; and an account of it all."""
+"""A table made ready for models: skew, outliers, scale, missing values, ordinal codes; and an account."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,31 +21,34 @@ from tacit.data.prepare_columns import (
     fit_scale,
     middle,
     mildest,
-    skewness,
 )
 from tacit.data.prepare_rows import By, fit_judge
+from tacit.data.prepare_tables import account_of, assembled, by_column
 from tacit.data.schema import Schema
 from tacit.data.values import is_missing, quote
 
-_SKEWS = ("auto", "none", "log", "atan", "cdf")
-_SCALES = ("standard", "robust", "range", "none")
-_OUTLIERS = ("keep", "clip", "missing", "drop")
-_MISSING = ("keep", "mean", "category", "fill")
-_BY = ("distance", "density")
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "skew": ("auto", "none", "log", "atan", "cdf"),
+    "scale": ("standard", "robust", "range", "none"),
+    "outliers": ("keep", "clip", "missing", "drop"),
+    "outliers_by": ("distance", "density"),
+    "missing": ("keep", "mean", "category", "fill"),
+}
 
 
 class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Make the columns of a table ready for a model, and say what was done to each.
 
-    Numeric columns are straightened if they are skewed, freed of outliers, and scaled. Ordinal columns become codes
-    0, 1, ... in their order. Categorical columns stay as they are. A frame comes out as a frame of the same kind.
+    Numeric columns are straightened if they are skewed, freed of outliers, and scaled. Ordinal columns
+    become codes 0, 1, ... in their order. Categorical columns stay as they are. A frame comes out as a
+    frame of the same kind.
 
     Parameters
     ----------
     skew
         "auto": the mildest of none, log, atan and cdf (the empirical distribution function) that brings the
-        skewness to at most 1. Or one of them for all numeric columns, or a dict from columns to them ("auto" for
-        the others).
+        skewness to at most 1. Or one of them for all numeric columns, or a dict from columns to them
+        ("auto" for the others).
     scale
         "standard" (mean 0, variance 1), "robust" (median 0, median absolute deviation of a standard normal),
         "range" (0 to 1) or "none".
@@ -59,8 +62,9 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     contamination
         For "density": share of rows to drop.
     missing
-        "keep" for models that take them; "mean" for numeric columns (the rest is kept); "category": a category of
-        its own for categorical columns (the rest is kept); "fill": both. Or a dict from columns to these.
+        "keep" for models that take them; "mean" for numeric columns (the rest is kept); "category": a
+        category of its own for categorical columns (the rest is kept); "fill": both. Or a dict from
+        columns to these.
     missing_category
         What that category is called.
     ordinal
@@ -136,7 +140,7 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X, "X")
         check_size(table.shape)
         schema = infer_schema(table, ordinal=self.ordinal) if self.schema is None else self.schema
-        skew, missing = (_by_column(v, schema, d) for v, d in ((self.skew, "auto"), (self.missing, "keep")))
+        skew, missing = (by_column(v, schema, d) for v, d in ((self.skew, "auto"), (self.missing, "keep")))
         values = schema.encode(table)
         self.schema_, self.n_features_in_ = schema, len(schema)
         self.__dict__.pop("feature_names_in_", None)
@@ -147,15 +151,14 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.steps_ = {names[j]: self._step(values[:, j], skew[names[j]], missing[names[j]]) for j in numeric}
         self.missing_ = missing
         self.judge_ = self._judge(values, numeric)
-        self.account_ = [self._account(column, values[:, j]) for j, column in enumerate(schema)]
+        self.account_ = [
+            account_of(column, values[:, j], self.steps_.get(column.name), missing[column.name], self.scale)
+            for j, column in enumerate(schema)
+        ]
         return self
 
     def _check_choices(self) -> None:
-        choices = (("scale", _SCALES), ("outliers", _OUTLIERS), ("outliers_by", _BY))
-        for name, allowed in choices:
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {quote(allowed, 9)}, got {getattr(self, name)!r}")
-        for name, allowed in (("skew", _SKEWS), ("missing", _MISSING)):
+        for name, allowed in _CHOICES.items():
             given = getattr(self, name)
             for value in given.values() if isinstance(given, Mapping) else (given,):
                 if value not in allowed:
@@ -194,33 +197,10 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return [dict(record) for record in self.account_]
 
-    def _account(self, column: Column, x: Values) -> dict[str, Any]:
-        lost = int(np.isnan(x).sum())
-        record: dict[str, Any] = {"column": column.name, "kind": column.kind, "n_missing": lost}
-        record["missing"] = self.missing_[column.name]
-        if column.kind != "numeric":
-            codes = {"codes": dict(enumerate(column.categories))} if column.kind == "ordinal" else {}
-            return record | codes
-        step = self.steps_[column.name]
-        straight = step.curve.apply(x)
-        low, high = step.limits
-        return record | {
-            "skew": step.curve.kind,
-            "skewness_before": skewness(x),
-            "skewness_after": skewness(straight),
-            "outliers": self.outliers,
-            "n_outliers": int(((straight < low) | (straight > high)).sum()),
-            "limits": [float(v) for v in step.curve.undo(np.array([low, high]))],
-            "scale": self.scale,
-            "centre": step.centre,
-            "unit": step.unit,
-            "fill": None if step.fill is None else float(step.undo(np.array([step.fill]))[0]),
-        }
-
     # preparing
 
     def inliers(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows `transform` keeps: all of them, unless outliers are dropped. (n,)"""
+        """Tell which rows `transform` keeps, (n,): all of them, unless outliers are dropped."""
         check_is_fitted(self)
         values = self._encoded(X)
         if self.judge_ is None:
@@ -236,14 +216,17 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X, "X")
         values = self._encoded(table)
         kept = self.inliers(table)
-        columns = {c.name: self._prepared(c, values[kept, j], table, j, kept) for j, c in enumerate(self.schema_)}
-        return _assembled(columns, table, self.schema_)
+        columns = {
+            c.name: self._prepared(c, values[kept, j], table, j, kept) for j, c in enumerate(self.schema_)
+        }
+        return assembled(columns, table, self.schema_)
 
     def _encoded(self, X: Any) -> Values:
         table = as_table(X, "X")
         if not frames.is_frame(table) and np.shape(table)[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {np.shape(table)[1]} features, but TablePrep is expecting {self.n_features_in_} features as input"
+                f"X has {np.shape(table)[1]} features, but TablePrep is expecting {self.n_features_in_} "
+                "features as input"
             )
         return self.schema_.encode(table)
 
@@ -259,10 +242,10 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [other if is_missing(v) or v in column.missing else v for v in raw]
 
     def inverse_transform(self, X: Any) -> Any:
-        """Give prepared rows as they were: curves and scales undone, codes as levels, the missing category as None.
+        """Give prepared rows as they were: curves and scales undone, codes as levels, filled categories as None.
 
-        Rows that were dropped, values that were clipped or filled, and what lies beyond the range of a cdf cannot
-        come back.
+        Rows that were dropped, values that were clipped or filled, and what lies beyond the range of a cdf
+        cannot come back.
         """
         check_is_fitted(self)
         table = as_table(X, "X")
@@ -273,7 +256,7 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if absent:
             raise ValueError(f"column {quote(absent)} is not in the table, which has {quote(views, 10)}")
         columns = {c.name: self._restored(c, views[c.name]) for c in self.schema_}
-        return _assembled(columns, table, self.schema_, raw=True)
+        return assembled(columns, table, self.schema_, raw=True)
 
     def _restored(self, column: Column, view: Any) -> Any:
         if column.kind == "numeric":
@@ -290,28 +273,9 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if hasattr(self, "feature_names_in_"):
                 raise ValueError("input_features is not equal to feature_names_in_")
             if len(input_features) != self.n_features_in_:
-                raise ValueError("input_features should have length equal to number of features "
-                                 f"({self.n_features_in_}), got {len(input_features)}")
+                raise ValueError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(input_features)}"
+                )
             return np.asarray(input_features, dtype=object)
         return np.array(self.schema_.names, dtype=object)
-
-
-def _by_column(choice: str | Mapping[str, str], schema: Schema, default: str) -> dict[str, str]:
-    if not isinstance(choice, Mapping):
-        return dict.fromkeys(schema.names, choice)
-    strange = [name for name in choice if name not in schema.names]
-    if strange:
-        raise ValueError(f"column {quote(strange)} is not in the table, which has {quote(schema.names, 10)}")
-    return {name: choice.get(name, default) for name in schema.names}
-
-
-def _assembled(columns: dict[str, Any], like: Any, schema: Schema, *, raw: bool = False) -> Any:
-    if frames.is_frame(like):
-        return frames.from_columns(columns, like)
-    if all(kind == "numeric" or (kind == "ordinal" and not raw) for kind in schema.kinds):
-        return np.stack([np.asarray(values) for values in columns.values()], axis=1)
-    rows = len(next(iter(columns.values())))
-    out = np.empty((rows, len(columns)), dtype=object)
-    for j, values in enumerate(columns.values()):
-        out[:, j] = values
-    return out

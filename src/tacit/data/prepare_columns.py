@@ -1,4 +1,4 @@
-"""What can be done to one numeric column: take out skew, tame outliers, scale; each step a record that can be undone."""
+"""What can be done to one numeric column: take out skew, tame outliers, scale; each can be undone."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -10,7 +10,9 @@ Values: TypeAlias = NDArray[np.float64]
 Skew: TypeAlias = Literal["none", "log", "atan", "cdf"]
 Scale: TypeAlias = Literal["standard", "robust", "range", "none"]
 
-MAD_TO_SD: Final = 1.482602218505602  # a normal column's standard deviation over its median absolute deviation
+MAD_TO_SD: Final = (
+    1.482602218505602  # a normal column's standard deviation over its median absolute deviation
+)
 MILD_SKEW: Final = 1.0
 _KNOTS: Final = 1001
 
@@ -35,7 +37,7 @@ def skewness(values: Values) -> float:
 
 
 def middle(values: Values) -> tuple[float, float]:
-    """Median of the observed values and a robust standard deviation; a standard deviation where half are equal."""
+    """Median of the observed values, and a robust standard deviation (the usual one if half are equal)."""
     seen = values[~np.isnan(values)]
     if len(seen) == 0:
         return 0.0, 1.0
@@ -53,7 +55,8 @@ class Curve:
 
     Parameters
     ----------
-    kind : "none", "log" (of x + shift), "atan" (of (x - shift) / unit) or "cdf" (shares of the values up to x)
+    kind : "none", "log" (of x + shift), "atan" (of (x - shift) / unit) or "cdf" (shares of the values up to
+    x)
     shift, unit : as above
     lowest : smallest argument that a log is taken of; smaller values are lifted to it
     knots, levels : values and shares between which the cdf is interpolated
@@ -118,7 +121,7 @@ def _cdf(seen: Values) -> Curve:
 
 
 def mildest(values: Values) -> Curve:
-    """Give the mildest curve that brings the skewness to at most 1: none, log (of a tail on the right), atan, cdf.
+    """Give the mildest curve that brings the skewness to at most 1: none, log (right tails), atan, cdf.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class RowJudge:
     cutoff: float
 
     def inliers(self, X: Values) -> NDArray[np.bool_]:
-        """Tell of each row whether it is like the others; a missing entry speaks neither for it nor against."""
+        """Tell of each row whether it is like the others; a missing entry says nothing."""
         score = self.score(X)
         return np.asarray(score <= self.cutoff if self.by == "distance" else score >= self.cutoff)
 
@@ -45,7 +45,9 @@ class RowJudge:
         Z = standardised(X, self.centre, self.unit)
         if self.by == "distance":
             return np.asarray(np.einsum("ij,jk,ik->i", Z, self.inverse, Z))
-        return np.concatenate([self._log_density(Z[i : i + 1000]) for i in range(0, len(Z), 1000)] or [np.empty(0)])
+        return np.concatenate(
+            [self._log_density(Z[i : i + 1000]) for i in range(0, len(Z), 1000)] or [np.empty(0)]
+        )
 
     def _log_density(self, Z: Values) -> Values:
         squares = (Z**2).sum(axis=1)[:, None] - 2 * Z @ self.points.T + (self.points**2).sum(axis=1)
@@ -69,8 +71,8 @@ def fit_judge(X: Values, by: By, threshold: float, contamination: float) -> RowJ
     by
         What to judge by.
     threshold
-        For "distance": how many standard deviations make an outlier of a single normal column; for more columns,
-        the distance that is as rare.
+        For "distance": how many standard deviations make an outlier of a single normal column; for more
+        columns, the distance that is as rare.
     contamination
         For "density": the share of rows of lowest density that are outliers.
     """

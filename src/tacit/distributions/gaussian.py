@@ -287,11 +287,9 @@ class Gaussian(ExponentialFamily):
 
     def _start(self, X: Array, weights: Array, prior: NormalInverseWishart | None) -> Self:
         if prior is not None:
-            mean, covariance = prior.modal_parameters()
-        else:
-            single = Gaussian(kind="diag").fit(X, weights)
-            mean, covariance = single.mean, single.covariance_matrix
-        return replace(self, mean=mean, covariance=covariance)
+            return self.from_statistics(self.statistics(X[:0]), prior)
+        single = Gaussian(kind="diag").fit(X, weights)
+        return replace(self, mean=single.mean, covariance=single.covariance_matrix)
 
     def _moments(self, stats: Additive) -> Moments:
         seen = self.record(stats.total) if isinstance(stats, Sums) else stats

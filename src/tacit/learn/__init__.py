@@ -5,6 +5,7 @@ from tacit.learn.em import Fit, ObjectiveFell, Step, em
 from tacit.learn.free_energy import free_energy
 from tacit.learn.protocol import JointModel, LatentModel, Statistics
 from tacit.learn.reduce import n_threads, reducing, threads
+from tacit.learn.select import Selection, select
 
 __all__ = [
     "Additive",
@@ -12,11 +13,13 @@ __all__ = [
     "JointModel",
     "LatentModel",
     "ObjectiveFell",
+    "Selection",
     "Statistics",
     "Step",
     "em",
     "free_energy",
     "n_threads",
     "reducing",
+    "select",
     "threads",
 ]

@@ -37,15 +37,28 @@ def best_of(
     >>> best_of(lambda start: start * 2, [1, 3, 2], float, side_by_side=False)
     6
     """
-    if not side_by_side or len(starts) == 1 or n_threads() == 1:
-        return _first_best([run(start) for start in starts], score)
+    return _first_best(outcomes(run, starts, side_by_side=side_by_side), score)
+
+
+def outcomes(
+    run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_by_side: bool
+) -> list[Outcome]:
+    """The outcome of every start, in order; see `best_of`.
+
+    Examples
+    --------
+    >>> outcomes(lambda start: start * 2, [1, 3, 2], side_by_side=True)
+    [2, 6, 4]
+    """
+    if not side_by_side or len(starts) <= 1 or n_threads() == 1:
+        return [run(start) for start in starts]
 
     def alone(start: Start) -> Outcome:
         with threads(1):
             return run(start)
 
     with ThreadPoolExecutor(min(n_threads(), len(starts))) as pool:
-        return _first_best(list(pool.map(alone, starts)), score)
+        return list(pool.map(alone, starts))
 
 
 def _first_best(outcomes: list[Outcome], score: Callable[[Outcome], float]) -> Outcome:

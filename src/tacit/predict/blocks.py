@@ -55,17 +55,19 @@ class Rates:
         counts = np.where(seen, X, 0.0)
         impossible = counts @ (self.rate == 0).T.astype(np.float64) > 0
         logs = np.log(np.where(self.rate > 0, self.rate, 1.0))
-        out = counts @ logs.T - seen.astype(np.float64) @ self.rate.T - gammaln(counts + 1).sum(axis=1)[:, None]
+        out = (
+            counts @ logs.T - seen.astype(np.float64) @ self.rate.T - gammaln(counts + 1).sum(axis=1)[:, None]
+        )
         return np.where(impossible, -np.inf, out + constant)
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
-        """A row for each class code."""
+        """Draw a row for each class code."""
         return rng.poisson(self.rate[codes]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class CountColumns:
-    """Columns of counts, Poisson within a class; the m-estimate draws the rates to the rate of all classes."""
+    """Columns of counts, Poisson within a class; the m-estimate draws rates to that of all classes."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
@@ -90,10 +92,12 @@ class CountColumns:
 def check_counts(X: Array, names: Sequence[str]) -> None:
     """See that entries are whole numbers from 0 on, or missing; an error names the column."""
     with np.errstate(invalid="ignore"):
-        wrong = (X < 0) | (X != np.floor(X)) & ~np.isnan(X)
+        wrong = np.less(X, 0) | (np.floor(X) != X) & ~np.isnan(X)
     if wrong.any():
         row, column = (int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(f"column {names[column]!r} holds {X[row, column]:g}: counts are whole numbers from 0 on")
+        raise ValueError(
+            f"column {names[column]!r} holds {X[row, column]:g}: counts are whole numbers from 0 on"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +112,7 @@ class Tables:
         return self.lookup.joint(X) + constant
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
-        """A row of codes for each class code; missing for a column that has no categories."""
+        """Draw codes for each class code; missing for a column that has no categories."""
         drawn = [
             draw_categories(np.exp(log.T), codes, rng) if len(log) else np.full(len(codes), np.nan)
             for log in self.logs
@@ -127,7 +131,7 @@ class CategoryColumns:
     p: Any
 
     def count(self, X: Array, codes: Codes, weights: Array, n_classes: int) -> CategoryCounts:
-        """Counts of categories by class."""
+        """Count categories by class."""
         widths = np.array([column.n_categories for column in self.schema], dtype=np.int64)
         return CategoryCounts.of(X[:, list(self.columns)], codes, weights, widths, n_classes)
 
@@ -166,7 +170,7 @@ class Families:
         return np.stack([member.log_prob(X) for member in self.members], axis=1) + constant
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
-        """A row for each class code."""
+        """Draw a row for each class code."""
         out = np.empty((len(codes), 1))
         for code, member in enumerate(self.members):
             here = codes == code
@@ -187,7 +191,9 @@ class FamilyColumn:
         chosen = X[:, list(self.columns)]
         w = weights if len(weights) else np.ones(len(X))
         try:
-            return FamilyStatistics(tuple(self.family.statistics(chosen, w * (codes == k)) for k in range(n_classes)))
+            return FamilyStatistics(
+                tuple(self.family.statistics(chosen, w * (codes == k)) for k in range(n_classes))
+            )
         except ColumnError as problem:
             raise problem.named(self.name) from None
 

@@ -24,8 +24,8 @@ class CategoricalNB(DiscreteNB):
     """Categorical naive Bayes: within a class, every column has a distribution over its categories.
 
     Categories are codes 0, 1, ...; numbers with a fraction are cut off. Missing values (NaN) are left out, at
-    fit and at predict. A category that was not there at fit has the prior's probability, one in as many as there
-    are categories, under every class, so it says nothing about the class.
+    fit and at predict. A category that was not there at fit has the prior's probability, one in as many as
+    there are categories, under every class, so it says nothing about the class.
 
     Parameters
     ----------
@@ -106,8 +106,10 @@ class CategoricalNB(DiscreteNB):
         if least.dtype.kind not in "iu":
             raise ValueError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
         if least.ndim and least.shape != (self.n_features_in_,):
-            raise ValueError(f"'min_categories' should have shape ({self.n_features_in_},) when an array is given, "
-                             f"got {least.shape} instead.")
+            raise ValueError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array is given, "
+                f"got {least.shape} instead."
+            )
         return np.broadcast_to(least, (self.n_features_in_,)).astype(np.int64)
 
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
@@ -144,8 +146,8 @@ def highest(rows: Any) -> NDArray[np.int64]:
     if wrong.any():
         j = int(np.argmax(wrong))
         raise ValueError(
-            f"column x{j} has codes from {low[j]:g} to {high[j]:g}: codes are 0, 1, ... up to {MOST_CATEGORIES - 1}; "
-            "encode the categories first"
+            f"column x{j} has codes from {low[j]:g} to {high[j]:g}, but codes are 0, 1, ... up to "
+            f"{MOST_CATEGORIES - 1}: encode the categories first"
         )
     return high.astype(np.int64)
 

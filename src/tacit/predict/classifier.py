@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the naive Bayes classifiers.
 
-    A classifier says how it reads a table, what it counts in a chunk, how counts become parameters, and what the
-    log joint density of a row and each class is. All the verbs follow.
+    A classifier says how it reads a table, what it counts in a chunk, how counts become parameters, and
+    what the log joint density of a row and each class is. All the verbs follow.
     """
 
     # what a classifier says about itself
@@ -182,17 +182,23 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, (n, K); a row impossible under every class is shared out evenly."""
         check_is_fitted(self)
-        return row_by_row(self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[1])
+        return row_by_row(
+            self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[1]
+        )
 
     def score_samples(self, X: Any) -> Array:
-        """Log p(x) of every row, (n,): low for a row that is unlike all classes, however sure its class may be."""
+        """Log p(x) of every row, (n,): low for a row unlike all classes, however sure its class may be."""
         check_is_fitted(self)
-        return row_by_row(self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[0])
+        return row_by_row(
+            self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[0]
+        )
 
     def predict(self, X: Any) -> Classes:
         """Most probable class of each row, (n,)."""
         check_is_fitted(self)
-        codes = row_by_row(self._read(X, reset=False), lambda chunk: self._chunk_joint(chunk.X).argmax(axis=1))
+        codes = row_by_row(
+            self._read(X, reset=False), lambda chunk: self._chunk_joint(chunk.X).argmax(axis=1)
+        )
         return self.classes_[codes]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Classes]:

@@ -24,7 +24,8 @@ def m_estimate(table: Array, prior: Array, m: float | str, *, ordered: bool = Fa
         Weight of the prior, in rows; "laplace" for as many as there are categories, which with even priors is
         Laplace's rule of adding one to each count.
     ordered
-        Whether categories have an order: then half of the prior is what their neighbours have in the same class.
+        Whether categories have an order: then half of the prior is what their neighbours have in the same
+        class.
 
     Examples
     --------
@@ -49,7 +50,7 @@ def _weight(m: Any) -> float:
 
 
 def _neighbours(table: Array) -> Array:
-    """Counts spread along the order: half stays, a quarter goes to each side, what would fall off stays."""
+    """Spread counts along the order: half stays, a quarter goes to each side, what would fall off stays."""
     wide = np.vstack([table[:1], table, table[-1:]])
     return 0.5 * table + 0.25 * (wide[:-2] + wide[2:])
 

@@ -1,7 +1,7 @@
 """The algebra of Bayesian linear regression on second moments: posterior, evidence, and its maximum.
 
-Everything happens in whitened weights u, in which the prior is N(0, I / lam) and the squared design has eigenvalues
-s: there the posterior has precision lam + alpha s, coordinate by coordinate.
+Everything happens in whitened weights u, in which the prior is N(0, I / lam) and the squared design has
+eigenvalues s: there the posterior has precision lam + alpha s, coordinate by coordinate.
 """
 
 from dataclasses import dataclass, replace
@@ -81,8 +81,8 @@ class State:
 def eigen(S: Array) -> tuple[Array, Array]:
     """Eigenvalues that are not zero, and their vectors, of a positive semi-definite matrix.
 
-    Small eigenvalues that come from columns of small scale keep their digits: the matrix is scaled to ones on the
-    diagonal first, and a Jacobi method takes the scales in again.
+    Small eigenvalues that come from columns of small scale keep their digits: the matrix is scaled to ones
+    on the diagonal first, and a Jacobi method takes the scales in again.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def eigen(S: Array) -> tuple[Array, Array]:
 
 
 def whiten(problem: Problem, shape: Array, mean: Array) -> tuple[Problem, Array]:
-    """Give the problem in weights whose prior is N(0, I), and the factor (d, d) that leads back to the old ones."""
+    """Give the problem in weights whose prior is N(0, I), and the factor (d, d) that leads back."""
     lower = np.linalg.cholesky(shape)
     left = problem.xy - problem.xx @ mean
     rest = problem.yy - 2 * mean @ problem.xy + mean @ problem.xx @ mean
@@ -142,7 +142,15 @@ def _expectation(spectrum: Spectrum, state: State, hyper: Hyper, learn: tuple[bo
     d = len(spectrum.problem.xy)
     whole = float(spread.sum()) + (d - len(w)) / state.lam
     return _step(
-        spectrum, state, hyper, learn, w, d, spectrum.problem.n, whole, float((spectrum.values * spread).sum())
+        spectrum,
+        state,
+        hyper,
+        learn,
+        w,
+        d,
+        spectrum.problem.n,
+        whole,
+        float((spectrum.values * spread).sum()),
     )
 
 

@@ -17,9 +17,10 @@ from tacit.predict.tables import read_source
 class GaussianNB(BayesClassifier):
     """Gaussian naive Bayes: within a class, columns are independent and normal.
 
-    Missing values (NaN) are left out, at fit and at predict. Variances are held up by a share of each column's
-    own unit, so columns may differ in scale by any factor. The squared unit is the column's variance, or a third
-    of its fourth moment over its variance if that is more (a column that hardly ever departs from one value).
+    Missing values (NaN) are left out, at fit and at predict. Variances are held up by a share of each
+    column's own unit, so columns may differ in scale by any factor. The squared unit is the column's
+    variance, or a third of its fourth moment over its variance if that is more (a column that hardly ever
+    departs from one value).
 
     Parameters
     ----------

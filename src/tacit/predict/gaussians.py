@@ -57,7 +57,7 @@ class Gaussians:
         return out
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
-        """A row for each class code."""
+        """Draw a row for each class code."""
         noise = rng.standard_normal((len(codes), self.theta.shape[1]))
         return self.theta[codes] + np.sqrt(self.var[codes]) * noise
 

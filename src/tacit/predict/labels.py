@@ -20,7 +20,11 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind in "biuSUT":
         return labels
-    lost = np.array([is_missing(v) for v in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels
+    lost = (
+        np.array([is_missing(v) for v in labels], dtype=bool)
+        if labels.dtype.kind == "O"
+        else labels != labels
+    )
     if lost.any():
         raise ValueError(
             f"the label of row {int(np.argmax(lost))} is missing (NaN, {int(lost.sum())} in all): "
@@ -61,7 +65,8 @@ def encode_among(labels: NDArray[Any], classes: Classes) -> Codes:
     unknown = [label for label, same in zip(seen.tolist(), classes[at] == seen, strict=True) if not same]
     if unknown:
         raise ValueError(
-            f"The target label(s) {quote(unknown)} in y do not exist in the initial classes {quote(classes.tolist(), 10)}"
+            f"The target label(s) {quote(unknown)} in y do not exist in the initial classes "
+            f"{quote(classes.tolist(), 10)}"
         )
     return at.astype(np.int64)[codes]
 
@@ -83,7 +88,9 @@ def check_priors(priors: ArrayLike, n_classes: int) -> NDArray[np.float64]:
     """Give the prior probabilities that a user has set, (K,)."""
     given = np.asarray(priors, dtype=np.float64)
     if given.shape != (n_classes,):
-        raise ValueError(f"Number of priors must match number of classes: {given.shape} for {n_classes} classes")
+        raise ValueError(
+            f"Number of priors must match number of classes: {given.shape} for {n_classes} classes"
+        )
     if not (given >= 0).all():
         raise ValueError("Priors must be non-negative and not missing.")
     if not np.isclose(given.sum(), 1.0):

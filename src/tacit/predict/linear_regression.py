@@ -1,57 +1,39 @@
 """Bayesian linear regression on sums that add."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.data.matrix import check_weights
 from tacit.distributions import Gaussian
 from tacit.distributions.inputs import ColumnError, generator, patterns
-from tacit.distributions.statistics import Additive, Moments
-from tacit.predict.evidence import Array, Hyper, Problem, Spectrum, State, conditional, maximise, whiten
+from tacit.distributions.statistics import Moments
+from tacit.predict.evidence import Array, Hyper, Problem, State, conditional
+from tacit.predict.posterior import bayes, least_squares
+from tacit.predict.regression_sums import RegressionStatistics, joint_moments, read_targets
 from tacit.predict.rows import part, row_by_row, total
-from tacit.predict.statistics import NEVER_LEARNT
 from tacit.predict.tables import read_named
 
 Method = Literal["evidence", "map", "ml"]
 
 
-@dataclass(frozen=True, eq=False)
-class RegressionStatistics(Additive):
-    """Moments of the columns and the target together, the target last; and how many rows they come from."""
-
-    moments: Moments
-
-    def settled(self, before: "RegressionStatistics") -> "RegressionStatistics":
-        """Refuse what cannot be the sum over rows: less than no weight, less than no squares."""
-        weight, known = float(self.moments.weight), float(before.moments.weight)
-        squares, bound = np.diagonal(self.moments.scatter()), np.diagonal(before.moments.scatter())
-        size = (1e-7 * before.moments.mean()) ** 2 * known
-        if weight < -1e-9 * known or (squares < -1e-9 * (bound + size)).any():
-            raise ValueError(NEVER_LEARNT)
-        if weight <= 1e-12 * known:
-            raise ValueError("no rows would be left: a regression on nothing has no weights")
-        return self
-
-
 class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear regression with a distribution over its weights.
 
-    y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a flat
-    prior on b. One pass over the rows sums up their second moments; everything else follows from these sums, so
-    rows can be added, forgotten and merged exactly, and the number of rows does not matter for memory.
+    y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a
+    flat prior on b. One pass sums up second moments, and everything else follows from these sums: rows can be
+    added, forgotten and merged exactly, and their number does not matter for memory.
 
     Parameters
     ----------
     method
-        "evidence": alpha and lambda maximise the evidence of the data. "map": the prior is as given (lambda is 1),
-        alpha is `1 / noise_variance`, or maximises the evidence. "ml": least squares, no prior.
+        "evidence": alpha and lambda maximise the evidence of the data. "map": the prior is as given (lambda
+        is 1), alpha is `1 / noise_variance`, or maximises the evidence. "ml": least squares, no prior.
     prior_mean
         Prior mean of the weights: a number or (d,).
     weight_precision
@@ -67,8 +49,8 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     tol
         Converged when alpha and lambda change by less than this share.
     missing
-        "error", or "marginalise": missing inputs are integrated out under a Gaussian model of the inputs, at fit
-        (by EM on inputs and target together) and at predict (which makes the answer less sure).
+        "error", or "marginalise": missing inputs are integrated out under a Gaussian model of the inputs, at
+        fit (by EM on inputs and target together) and at predict (which makes the answer less sure).
 
     Attributes
     ----------
@@ -154,7 +136,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         return self._settle(new if first else self.statistics_ + new)
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Undo the learning of complete rows; rows that were never learnt are an error, and change nothing."""
+        """Undo the learning of complete rows; rows never learnt are an error, and change nothing."""
         check_is_fitted(self)
         less = self.statistics_ - self._sums(*self._read(X, y, sample_weight, reset=False))
         return self._settle(less.settled(self.statistics_))
@@ -165,16 +147,20 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         if type(other) is not type(self):
             raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
         check_is_fitted(other)
-        names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (self, other)]
+        names = [
+            list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (self, other)
+        ]
         if names[0] != names[1]:
             raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")
         return self._settle(self.statistics_ + other.statistics_)
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> tuple[Any, Array, Any]:
+    def _read(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[Any, Array, Any]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         rows = read_named(self, X, reset=reset, allow_nan=self._marginalises())
-        targets = _targets(y)
+        targets = read_targets(y)
         if not isinstance(rows, ChunkSource):
             check_consistent_length(rows, targets)
         return rows, targets, check_weights(sample_weight, len(targets))
@@ -188,12 +174,12 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         def of_chunk(chunk: Chunk) -> RegressionStatistics:
             if len(part(targets, chunk)) != chunk.n_rows:
                 raise ValueError(f"y has {len(targets)} targets, but X has at least {chunk.stop} rows")
-            return RegressionStatistics(_moments(chunk.X, part(targets, chunk), part(weights, chunk)))
+            return RegressionStatistics(joint_moments(chunk.X, part(targets, chunk), part(weights, chunk)))
 
         return total(rows, of_chunk)
 
     def _completed(self, rows: Array, targets: Array, weights: Array | None) -> RegressionStatistics:
-        """Expected moments of incomplete rows under the Gaussian of inputs and target that fits them best."""
+        """Sum up incomplete rows as expected under the Gaussian of inputs and target that fits them best."""
         table = np.column_stack([rows, targets]).astype(np.float64)
         try:
             joint = Gaussian(kind="full").fit(table, weights)
@@ -215,47 +201,19 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         centre = mean if self.fit_intercept else np.zeros(len(mean))
         sums = scatter if self.fit_intercept else moments.about(centre).second
         problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0))
-        found = self._least_squares(problem) if self.method == "ml" else self._bayes(problem)
+        found = least_squares(problem) if self.method == "ml" else self._bayes(problem)
         return found | {
             "intercept_": float(centre[-1] - centre[:-1] @ found["coef_"]),
             "_centre": centre[:-1],
             "_inputs": (mean[:-1], scatter[:-1, :-1] / n),
         }
 
-    def _least_squares(self, problem: Problem) -> dict[str, Any]:
-        spectrum = Spectrum.of(problem)
-        weights = spectrum.along / spectrum.values
-        noise = max(spectrum.residual(weights) / problem.n, np.finfo(float).tiny)
-        sigma = (spectrum.vectors * (noise / spectrum.values)) @ spectrum.vectors.T
-        return {
-            "coef_": spectrum.vectors @ weights,
-            "sigma_": sigma,
-            "alpha_": 1 / noise,
-            "lambda_": 0.0,
-            "trace_": np.array([-0.5 * problem.n * (np.log(2 * np.pi * noise) + 1)]),
-            "converged_": True,
-        }
-
     def _bayes(self, problem: Problem) -> dict[str, Any]:
         shape, mean, learn = self._prior(len(problem.xy))
-        inner, back = whiten(problem, shape, mean)
-        spectrum = Spectrum.of(inner)
-        variance = problem.yy / problem.n
-        start = State(1 / (self.noise_variance or variance + np.finfo(float).eps), 1.0)
+        noise = self.noise_variance or problem.yy / problem.n + np.finfo(float).eps
         hyper = Hyper(self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)
-        best, trace, converged = maximise(spectrum, start, hyper, learn, self.tol, self.max_iter)
-        # Directions that the data say nothing about keep the prior's variance 1 / lambda.
-        gain = 1 / (best.lam + best.alpha * spectrum.values) - 1 / best.lam
-        vectors = spectrum.vectors
-        inside = np.eye(len(mean)) / best.lam + (vectors * gain) @ vectors.T
-        return {
-            "coef_": mean + back @ (vectors @ spectrum.weights(best.alpha, best.lam)),
-            "sigma_": back @ inside @ back.T,
-            "alpha_": best.alpha,
-            "lambda_": best.lam,
-            "trace_": np.array(trace),
-            "converged_": converged,
-        }
+        start = State(1 / noise, 1.0)
+        return bayes(problem, shape, mean, start, hyper, learn, self.tol, self.max_iter)
 
     def _prior(self, d: int) -> tuple[Array, Array, tuple[bool, bool]]:
         """Shape of the prior precision (d, d), prior mean (d,), and whether to find alpha and lambda."""
@@ -289,7 +247,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     def log_predictive(self, X: Any, y: Any) -> Array:
         """Log density of each target given its row, (n,)."""
         mean, std = self.predict(X, return_std=True)
-        return -0.5 * (((_targets(y) - mean) / std) ** 2 + np.log(2 * np.pi)) - np.log(std)
+        return -0.5 * (((read_targets(y) - mean) / std) ** 2 + np.log(2 * np.pi)) - np.log(std)
 
     def posterior(self) -> Gaussian:
         """Posterior distribution of the weights."""
@@ -344,7 +302,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         return out
 
     def _filled(self, X: Array) -> tuple[Array, Array]:
-        """Rows with missing inputs at their expectation, and the variance of the answer that comes from these."""
+        """Rows with missing inputs at their expectation, and the variance that this adds to the answer."""
         mean, cov = self._inputs
         X, extra = np.array(X, dtype=np.float64), np.zeros(len(X))
         for seen, rows in patterns(X):
@@ -355,33 +313,3 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
             second = np.outer(self.coef_, self.coef_) + self.sigma_  # of the weights, uncentred
             extra[rows] = max(float((second[np.ix_(~seen, ~seen)] * left).sum()), 0.0)
         return X, extra
-
-
-def _targets(y: Any) -> Array:
-    targets = column_or_1d(y, warn=True)
-    if targets.dtype.kind not in "biuf":
-        try:
-            targets = targets.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("y must be numbers: Unknown label type for a regression") from None
-    targets = targets.astype(np.float64, copy=False)
-    if not np.isfinite(targets).all():
-        row = int(np.argmin(np.isfinite(targets)))
-        raise ValueError(f"y is NaN or infinity in row {row}: drop the rows without a target")
-    return targets
-
-
-def _moments(X: NDArray[Any], y: Array, weights: Array) -> Moments:
-    """Moments of the columns and the target about their mean."""
-    if np.isnan(X).any():
-        raise ValueError("partial_fit and forget need complete rows: fit marginalises missing inputs over all rows")
-    d = X.shape[1]
-    table = np.empty((len(X), d + 1))
-    table[:, :d], table[:, d] = X, y
-    centre = np.average(table, axis=0, weights=weights if weights.any() else None) if len(weights) else table.mean(0)
-    table -= centre
-    if not len(weights):
-        return Moments(np.asarray(float(len(X))), centre, table.sum(axis=0), table.T @ table)
-    table *= np.sqrt(weights)[:, None]
-    first = np.sqrt(weights) @ table
-    return Moments(np.asarray(weights.sum()), centre, first, table.T @ table)

@@ -86,7 +86,9 @@ class MultinomialNB(DiscreteNB):
     def _chunk_joint(self, X: Any) -> Array:
         return self._coefficients.joint(X)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None, *, length: int = 100) -> tuple[Any, Classes]:
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, length: int = 100
+    ) -> tuple[Any, Classes]:
         """Draw rows from the model: a class, then `length` counts from its distribution over columns.
 
         Parameters

@@ -18,15 +18,15 @@ from tacit.predict.statistics import CategoryCounts, ClassStatistics, Side
 class NaiveBayes(BayesClassifier):
     """Bayes classifier for tables of mixed types: within a class, columns are independent.
 
-    Missing values are left out of the product, at fit and at predict. Categories that were never seen have the
-    prior's probability under every class. Columns of a frame are found by name.
+    Missing values are left out of the product, at fit and at predict. Categories that were never seen have
+    the prior's probability under every class. Columns of a frame are found by name.
 
     Parameters
     ----------
     families
-        What each column is within a class: "gaussian", "counts" (Poisson), "categorical", "ordinal", "binary" or
-        a family of `tacit.distributions` such as `Gamma()`; as a dict from columns (names or positions), or one
-        for all. Columns that are not named follow the schema: numeric is "gaussian".
+        What each column is within a class: "gaussian", "counts" (Poisson), "categorical", "ordinal",
+        "binary" or a family of `tacit.distributions` such as `Gamma()`; as a dict from columns (names or
+        positions), or one for all. Columns that are not named follow the schema: numeric is "gaussian".
     schema
         What the columns are (`tacit.data.infer_schema`); found out from the table if None.
     m
@@ -93,7 +93,8 @@ class NaiveBayes(BayesClassifier):
             self._look(rows)
         if not frames.is_frame(rows) and np.shape(rows)[1] != len(self.schema_):
             raise ValueError(
-                f"X has {np.shape(rows)[1]} features, but NaiveBayes is expecting {len(self.schema_)} features as input"
+                f"X has {np.shape(rows)[1]} features, but NaiveBayes is expecting {len(self.schema_)} "
+                "features as input"
             )
         values = self.schema_.encode(rows, unseen="code")
         for block in self.blocks_:
@@ -169,12 +170,14 @@ class NaiveBayes(BayesClassifier):
         return Side(tuple(block.count(X, codes, weights, n_classes) for block in self.blocks_))
 
     def _refuse_unseen(self, X: Array) -> None:
-        """A level that the schema does not have cannot be counted: say which column has it."""
+        """Refuse a level that the schema does not have, and say which column has it."""
         for block in self.blocks_:
             if isinstance(block, CategoryColumns):
                 for j, column in zip(block.columns, block.schema, strict=True):
                     if (X[:, j] >= column.n_categories).any():
-                        raise ValueError(f"{column.where} has values that are not among its categories {column.categories}")
+                        raise ValueError(
+                            f"{column.where} has values that are not among its categories {column.categories}"
+                        )
 
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
         if self.priors is not None:
@@ -196,7 +199,9 @@ class NaiveBayes(BayesClassifier):
             out += fitted.joint(X[:, list(block.columns)], nothing)
         return out
 
-    def sample(self, n_samples: int = 1, random_state: Any = None, *, like: Any = None) -> tuple[Any, Classes]:
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None, *, like: Any = None
+    ) -> tuple[Any, Classes]:
         """Draw rows from the model: first a class, then every column by itself.
 
         Parameters
@@ -224,7 +229,7 @@ class NaiveBayes(BayesClassifier):
 
 
 def _moved(model: NaiveBayes, schema: Schema) -> NaiveBayes:
-    """A model that says the same with the categories of another schema."""
+    """Give a model that says the same with the categories of another schema."""
     stats = model.statistics_
     parts = []
     for block, part in zip(model.blocks_, stats.features.parts, strict=True):

@@ -67,7 +67,9 @@ class SparseRows:
 
     def __getitem__(self, rows: slice) -> "SparseRows":
         start, stop, _ = rows.indices(self.shape[0])
-        return SparseRows(self.data, self.indices, self.indptr[start : stop + 1], (stop - start, self.shape[1]))
+        return SparseRows(
+            self.data, self.indices, self.indptr[start : stop + 1], (stop - start, self.shape[1])
+        )
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -87,7 +89,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def four(K: int) -> int:
-    """The next multiple of four: kernels sum four classes at a time."""
+    """Round up to a multiple of four: kernels sum four classes at a time."""
     return -(-K // 4) * 4
 
 

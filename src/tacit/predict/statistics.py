@@ -12,7 +12,9 @@ from tacit.distributions.inputs import Array, no_negative
 from tacit.distributions.statistics import Additive, Moments
 
 MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
-NEVER_LEARNT = "these rows were never learnt: the statistics would become negative; the model is left as it was"
+NEVER_LEARNT = (
+    "these rows were never learnt: the statistics would become negative; the model is left as it was"
+)
 
 
 class Reducible(Protocol):
@@ -32,7 +34,9 @@ class ClassStatistics(Additive):
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
         try:
-            return type(self)(no_negative(self.class_count, "class counts"), self.features.settled(before.features))
+            return type(self)(
+                no_negative(self.class_count, "class counts"), self.features.settled(before.features)
+            )
         except ValueError as problem:
             raise ValueError(NEVER_LEARNT) from problem
 
@@ -99,7 +103,7 @@ class ClassMoments(Additive):
         return np.maximum(self.moments.scatter(), 0.0).reshape(self.shape)
 
     def pooled(self) -> tuple[Array, Array, Array]:
-        """Weight, mean and variance of each column over all classes, each (d,); 0 where nothing is observed."""
+        """Weight, mean and variance of each column over all classes, (d,); 0 where nothing is observed."""
         weight = self.weight.sum(axis=0)
         safe = np.where(weight > 0, weight, 1.0)
         mean = (self.weight * self.mean).sum(axis=0) / safe
@@ -109,7 +113,7 @@ class ClassMoments(Additive):
 
 @dataclass(frozen=True, eq=False)
 class Powers(Additive):
-    """Sums of powers of each column about a centre, all classes together: they tell the unit of its variation.
+    """Sums of powers of each column about a centre, all classes together: the unit of its variation.
 
     Parameters
     ----------
@@ -145,7 +149,8 @@ class Powers(Additive):
         """(d,) squared unit in which each column varies: its variance, or more if that sits in rare values.
 
         A third of the fourth moment over the second is the variance for a normal column. For a column that
-        is almost always the same it is the size of its few departures, where the variance would be next to zero.
+        is almost always the same it is the size of its few departures, where the variance would be next to
+        zero.
         """
         weight, _, second, _, fourth = self.sums
         safe = np.where(second > 0, second, 1.0)
@@ -186,7 +191,7 @@ class Counts(Additive):
 
 @dataclass(frozen=True, eq=False)
 class CategoryCounts(Additive):
-    """Weight of each category of each column: one array (categories, K) per column; more categories may come."""
+    """Weight of each category: an array (categories, K) for each column; more categories may come."""
 
     tables: tuple[Array, ...]
 

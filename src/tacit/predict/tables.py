@@ -8,7 +8,7 @@ from tacit.learn.skin import read_rows
 
 
 def read_named(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
-    """Give a checked float table; columns of a frame are put in the order of the fit, and one gone is named."""
+    """Give a checked float table; columns of a frame are put in the order of the fit, one gone is named."""
     if isinstance(X, ChunkSource):
         return read_source(estimator, X, reset=reset)
     if not reset and frames.is_frame(X) and hasattr(estimator, "feature_names_in_"):

@@ -11,7 +11,7 @@ from tacit.sequence.chain import Array
 from tacit.sequence.emission import spread
 from tacit.sequence.gaussian_emission import GaussianEmission
 from tacit.sequence.gaussians import Gaussians, Prior
-from tacit.sequence.start import covariance_start, k_means
+from tacit.sequence.start import covariance_start, filled, k_means
 
 
 class GaussianHMM(BaseHMM):
@@ -191,8 +191,9 @@ class GaussianHMM(BaseHMM):
         self.n_features = X.shape[1]
         if self.covariance_type not in gaussians.KINDS:
             raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {self.covariance_type!r}")
-        covars = covariance_start(X, self.covariance_type, self.n_components, self.min_covar)
         needed = "m" in self.init_params or not self._has("means_")
+        centre = filled(X).mean(axis=0)
+        covars = covariance_start(X, centre, self.covariance_type, self.n_components, self.min_covar)
         return {"means_": k_means(X, self.n_components, rng) if needed else None, "covars_": covars}
 
     def _store_theta(self, theta: Gaussians) -> None:

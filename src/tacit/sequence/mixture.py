@@ -175,9 +175,9 @@ class GMMHMM(BaseHMM):
         needed = "m" in self.init_params or not self._has("means_")
         # "tied" is within a state: one full matrix for each
         shape = {"tied": "full"}.get(kind, kind)
-        flat = covariance_start(X, shape, K if kind == "tied" else K * M, self.min_covar)
+        means = nested_means(X, K, M, rng) if needed else np.asarray(self.means_, dtype=np.float64)
+        flat = covariance_start(X, means, shape, K if kind == "tied" else K * M, self.min_covar)
         covars = flat if kind == "tied" else flat.reshape(K, M, *flat.shape[1:])
-        means = nested_means(X, K, M, rng) if needed else None
         return {"weights_": np.full((K, M), 1 / M), "means_": means, "covars_": covars}
 
     def _store_theta(self, theta: Mixtures) -> None:

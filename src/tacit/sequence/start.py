@@ -62,10 +62,13 @@ def nested_means(X: Array, k: int, m: int, rng: np.random.RandomState) -> Array:
     return means
 
 
-def covariance_start(X: Array, kind: str, k: int, least: float) -> Array:
-    """The covariance of all rows, in the shape of its kind for each of k components."""
-    rows = filled(X)
-    matrix = np.atleast_2d(np.cov(rows.T, bias=len(rows) < 2)) + least * np.eye(X.shape[1])
+def covariance_start(X: Array, centres: Array, kind: str, k: int, least: float) -> Array:
+    """The covariance of the rows about the nearest of the centres, in the shape of its kind for k components."""
+    rows = filled(X)[:MOST_ROWS]
+    gaps = [rows - centre for centre in centres.reshape(-1, X.shape[1])]
+    nearest = np.argmin([np.einsum("ij,ij->i", gap, gap) for gap in gaps], axis=0)
+    residual = np.array(gaps)[nearest, np.arange(len(rows))]
+    matrix = residual.T @ residual / len(rows) + least * np.eye(X.shape[1])
     if kind == "full":
         return np.repeat(matrix[None], k, axis=0)
     if kind == "tied":

@@ -1,0 +1,185 @@
+"""K-means as a latent model: hard assignments for expectation, means for maximisation."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit import compiled
+from tacit.cluster.kmeans_groups import Groups, Packed
+from tacit.cluster.kmeans_rows import Frame, ready
+from tacit.data.chunks import Chunk
+from tacit.learn.protocol import Statistics
+
+Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int32]
+
+# Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
+DIRECT_WORK = 64
+_BLOCK, _DIRECT_BLOCK, _GUESS_BLOCK = 2048, 128, 256
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class LloydParams:
+    """Centres (K, d) about the frame's origin, and the same as the compiled code wants them."""
+
+    centres: Array
+    packed: Packed | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class LloydStatistics(Statistics):
+    """What a pass over rows leaves behind.
+
+    Attributes
+    ----------
+    cost
+        Sum of weighted squared distances to the nearest centre.
+    weight
+        (K,) weight of the rows of each cluster.
+    share
+        (K, 1) the same, or (K, d) what each coordinate's mean is over where values are missing.
+    first
+        (K, d) weighted sum of the rows about the origin.
+    """
+
+    cost: float
+    weight: Array
+    share: Array
+    first: Array
+
+    def means(self, otherwise: Array) -> Array:
+        """(K, d) mean of each cluster; `otherwise` where there is nothing to average."""
+        return np.divide(self.first, self.share, out=otherwise.copy(), where=self.share > 0)
+
+
+@dataclass
+class _Trail:
+    """What the pass before left in a chunk's memo: it makes the next one faster, never different."""
+
+    model: "LloydModel"
+    centres: Array
+    labels: Labels
+    bounds: npt.NDArray[np.float32]
+    drift: Array
+    scratch: tuple[Any, ...]
+
+
+Refill = Callable[[LloydParams, LloydStatistics], LloydStatistics]
+
+
+class LloydModel:
+    """K-means to the engine: the limit of equal spherical Gaussians with every row wholly in one of them.
+
+    The free energy of hard assignments under K equally likely components of variance 1/2 is minus the cost, up
+    to a constant, so the trace of the engine rises as the cost falls.
+
+    Parameters
+    ----------
+    frame
+        Origin and unit of the rows that will be seen.
+    start
+        (K, d) centres about the origin; they decide which centres share a bound, and nothing else.
+    refill
+        Gives rows to clusters without any, before their means are taken; None to leave such centres alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.data.chunks import Chunk
+    >>> rows = np.array([[0.0], [1.0], [9.0]])
+    >>> model = LloydModel(Frame(np.zeros(1), 0.1, 1.0, False), np.array([[0.0], [9.0]]))
+    >>> stats = model.expect(model.params(np.array([[0.0], [9.0]])), Chunk(rows))
+    >>> stats.cost, stats.weight
+    (1.0, array([2., 1.]))
+    """
+
+    def __init__(self, frame: Frame, start: Array, refill: Refill | None = None) -> None:
+        self.frame = frame
+        self.refill = refill
+        by_bounds = not frame.missing and start.size > DIRECT_WORK
+        self.groups = Groups.of(start) if by_bounds else None
+        K, d = start.shape
+        self.per_row = d / 2 * math.log(math.pi) + math.log(K)
+
+    def params(self, centres: Array) -> LloydParams:
+        """Parameters of centres about the origin."""
+        return LloydParams(centres, self.groups.pack(centres, self.frame.unit) if self.groups else None)
+
+    def expect(self, params: LloydParams, chunk: Chunk) -> LloydStatistics:
+        """Weights and sums of the rows nearest to each centre."""
+        return self.label(params, chunk)[1]
+
+    def label(self, params: LloydParams, chunk: Chunk) -> tuple[Labels, LloydStatistics]:
+        """The nearest centre of each row, and the statistics of that; the labels are the memo's, so copy them."""
+        X = ready(chunk.X)
+        weights = _NONE if chunk.weights is None else ready(chunk.weights)
+        weight, first = np.zeros(len(params.centres)), np.zeros(params.centres.shape)
+        share = np.zeros(first.shape if self.frame.missing else (0, 0))
+        if params.packed is None:
+            labels, cost = self._direct(X, weights, params.centres, weight, first, share)
+        else:
+            labels, cost = self._bounded(X, weights, params, chunk.memo, weight, first)
+        rows = chunk.total_weight
+        bound = -cost - rows * self.per_row
+        share = share if self.frame.missing else weight[:, None]
+        return labels, LloydStatistics(rows, bound, cost, weight, share, first)
+
+    def update(self, params: LloydParams, stats: LloydStatistics) -> LloydParams:
+        """The mean of each cluster; one without rows keeps its centre, or is refilled."""
+        if self.refill is not None and not stats.weight.all():
+            stats = self.refill(params, stats)
+        return self.params(stats.means(params.centres))
+
+    def log_prior(self, params: LloydParams) -> float:
+        """Zero: every centre is as likely as any other."""
+        return 0.0
+
+    def _direct(
+        self, X: Array, weights: Array, centres: Array, weight: Array, first: Array, share: Array
+    ) -> tuple[Labels, float]:
+        B = min(_DIRECT_BLOCK, len(X))
+        work = (np.zeros((X.shape[1], B)), np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B, np.int64))
+        labels = np.empty(len(X), np.int32)
+        args = (X, weights, self.frame.origin, self.frame.missing, centres, work, labels, weight, first, share)
+        return labels, compiled.kmeans.direct(*args)
+
+    def _bounded(
+        self, X: Array, weights: Array, params: LloydParams, memo: dict[str, Any], weight: Array, first: Array
+    ) -> tuple[Labels, float]:
+        assert self.groups is not None and params.packed is not None
+        origin, unit = self.frame.origin, self.frame.unit
+        trail = memo.get("lloyd")
+        if trail is None or trail.model is not self:
+            trail = memo["lloyd"] = self._first_trail(X, params)
+        trail.drift += self.groups.largest(np.linalg.norm(params.centres - trail.centres, axis=1)) * unit
+        trail.centres = params.centres
+        cost = compiled.kmeans.bounded(
+            X, weights, origin, unit, params.centres, params.packed.arrays, trail.drift.astype(np.float32),
+            trail.scratch, trail.labels, trail.bounds, weight, first,
+        )  # fmt: skip
+        return trail.labels, cost
+
+    def _first_trail(self, X: Array, params: LloydParams) -> _Trail:
+        assert self.groups is not None and params.packed is not None
+        n, (G, L) = len(X), self.groups.members.shape
+        labels, B = np.empty(n, np.int32), min(_GUESS_BLOCK, n)
+        Z, out = np.empty((B, X.shape[1]), np.float32), np.empty((B, G * L), np.float32)
+        everyone = np.arange(B, dtype=np.int32)
+        flat = (*params.packed.flat, self.groups.members, everyone, Z, out)
+        compiled.kmeans.guess(X, self.frame.origin, self.frame.unit, *flat, labels)
+        bounds = np.full((n, G), -np.inf, np.float32)
+        return _Trail(self, params.centres, labels, bounds, np.zeros(G), _scratch(n, X.shape[1], G, L))
+
+
+def _scratch(n: int, d: int, G: int, L: int) -> tuple[Any, ...]:
+    B = min(_BLOCK, n)
+    flags = np.zeros(-(-G // 8) * 8, np.uint8)
+    square, gap = np.empty(B), np.empty(B, np.float32)
+    failed, rows, count = np.empty(B, np.int32), np.empty((G, B), np.int32), np.empty(G, np.int64)
+    Z, A, out = (np.empty((B, width), np.float32) for width in (d, d, L))
+    return square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out

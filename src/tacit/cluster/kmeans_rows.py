@@ -1,0 +1,117 @@
+"""The rows that K-means works on: their origin and unit, and sparse tables a dense block at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit import compiled
+from tacit.data.chunks import Chunk, ChunkSource, chunk_bounds
+from tacit.data.matrix import check_weights
+from tacit.distributions.statistics import Moments
+from tacit.learn.protocol import Reduce
+
+Array = npt.NDArray[np.float64]
+
+CHUNK_ROWS = 32768
+_DENSE_VALUES = 1 << 22  # of a sparse table, at a time
+
+
+def ready(values: Any) -> Array:
+    """Doubles in C order that the compiled code takes without compiling itself anew for other kinds of arrays."""
+    return np.require(values, dtype=np.float64, requirements=("C", "W"))
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Where rows lie and how far they spread.
+
+    Attributes
+    ----------
+    origin
+        (d,) mean of the observed values of each column.
+    unit
+        A factor that brings every coordinate about the origin to at most one in size.
+    variance
+        Mean over columns of their variances.
+    missing
+        Whether any value is missing.
+    """
+
+    origin: Array
+    unit: float
+    variance: float
+    missing: bool
+
+
+def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = None) -> Frame:
+    """The frame of a source's rows, and of centres that need not lie among them.
+
+    A column without any value is an error, unless centres say where it would lie.
+    """
+    moments = reduce(_moments)
+    empty = moments.weight == 0
+    if empty.any() and centres is None:
+        column = names[int(np.argmax(empty))]
+        raise ValueError(f"column {column!r} of X has no observed value: drop it, or give it some values")
+    origin = moments.mean()
+    if centres is not None:
+        origin = np.where(empty, centres.mean(axis=0), origin)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scatter = moments.scatter()
+        widest = max(np.sqrt(scatter.max()), 0.0 if centres is None else np.abs(centres - origin).max())
+    if not np.isfinite(widest):
+        raise ValueError("the squares of the values of X are not finite: rescale the columns")
+    variance = np.mean(scatter / np.maximum(moments.weight, 1))
+    rows = reduce(lambda chunk: chunk.n_rows)
+    return Frame(origin, 1 / widest if widest > 0 else 1.0, float(variance), bool((moments.weight < rows).any()))
+
+
+def _moments(chunk: Chunk) -> Moments:
+    count, mean, square = np.zeros((3, chunk.X.shape[1]))
+    compiled.kmeans.moments(ready(chunk.X), count, mean, square)
+    return Moments(count, mean, np.zeros(len(mean)), square)
+
+
+class SparseSource(ChunkSource):
+    """Chunks of a sparse matrix in CSR form, made dense one at a time.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> [chunk.X.tolist() for chunk in SparseSource(csr_array([[0.0, 2.0], [1.0, 0.0]]))]
+    [[[0.0, 2.0], [1.0, 0.0]]]
+    """
+
+    def __init__(self, X: Any, weights: npt.ArrayLike | None = None) -> None:
+        self._X = X
+        self._weights = check_weights(weights, X.shape[0])
+        most = max(1, min(CHUNK_ROWS, _DENSE_VALUES // X.shape[1]))
+        self._bounds = chunk_bounds(X.shape[0], most)
+        self._memos: tuple[dict[str, Any], ...] = tuple({} for _ in self._bounds)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self._X.shape[0])
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(f"x{j}" for j in range(self._X.shape[1]))
+
+    def __iter__(self) -> Iterator[Chunk]:
+        for (start, stop), memo in zip(self._bounds, self._memos, strict=True):
+            weights = None if self._weights is None else self._weights[start:stop]
+            yield Chunk(self._X[start:stop].toarray(), weights, start, memo)
+
+    def __len__(self) -> int:
+        return len(self._bounds)
+
+    def fresh(self) -> Self:
+        """Give the same chunks with memos of their own."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, _memos=tuple({} for _ in self._bounds))
+        return other
