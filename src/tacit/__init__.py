@@ -9,7 +9,22 @@ from typing import Any
 from tacit._version import __version__
 
 _VERBS = {"save": "tacit.persist", "load": "tacit.persist"}
-_ROOMS = ("checks", "cluster", "compiled", "data", "distributions", "learn", "persist")
+_ROOMS = (
+    "checks",
+    "cluster",
+    "compiled",
+    "data",
+    "decide",
+    "distributions",
+    "explain",
+    "impute",
+    "infer",
+    "learn",
+    "persist",
+    "plot",
+    "predict",
+    "sequence",
+)
 
 __all__ = ["__version__", "load", "save", *_ROOMS]  # noqa: PLE0604, F822
 

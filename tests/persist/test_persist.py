@@ -165,6 +165,30 @@ def test_learning_goes_on_after_loading(tmp_path):
     assert np.array_equal(back.mean_, model.partial_fit(X[30:]).mean_)
 
 
+@register
+class Caching(RunningMean):
+    """Leaves out of its state what it can make again."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, sample_weight=sample_weight)
+        self._cache = memoryview(b"cannot be saved")
+        return self
+
+    def __getstate__(self):
+        return {k: v for k, v in super().__getstate__().items() if k != "_cache"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._cache = memoryview(b"made again")
+
+
+def test_a_class_may_leave_out_a_cache_as_for_pickle(tmp_path):
+    save(Caching().fit(X), tmp_path / "m")
+    back = load(tmp_path / "m")
+    assert back._cache == b"made again"
+    assert np.array_equal(back.mean_, X.mean(axis=0))
+
+
 def test_an_unfitted_model_keeps_its_parameters(tmp_path):
     model = BallMixture(3, means_init=X[:3], random_state=np.random.RandomState(5), tol=np.float32(0.1))
     save(model, tmp_path / "m")

@@ -146,9 +146,7 @@ def test_missing_entries_are_left_out(name):
         np.testing.assert_allclose(model.feature_log_prob_[:, 1], alone.feature_log_prob_[:, 0], rtol=1e-12)
     else:
         width = alone.feature_log_prob_[0].shape[1]
-        np.testing.assert_allclose(
-            model.category_count_[1][:, :width], alone.category_count_[0], rtol=1e-12
-        )
+        np.testing.assert_allclose(model.category_count_[1][:, :width], alone.category_count_[0], rtol=1e-12)
     without = fitted(name, X[:, [0, 2, 3]], y)
     asked = X.copy()
     asked[:, 1] = np.nan
@@ -242,9 +240,7 @@ def test_a_model_learns_itself_again_from_its_samples(name):
         np.testing.assert_allclose(again.theta_, model.theta_, atol=0.3)
         np.testing.assert_allclose(again.var_, model.var_, rtol=0.06)
     elif name != "CategoricalNB":
-        np.testing.assert_allclose(
-            np.exp(again.feature_log_prob_), np.exp(model.feature_log_prob_), atol=0.02
-        )
+        np.testing.assert_allclose(np.exp(again.feature_log_prob_), np.exp(model.feature_log_prob_), atol=0.02)
     else:
         for a, b in zip(again.feature_log_prob_, model.feature_log_prob_, strict=True):
             np.testing.assert_allclose(np.exp(a), np.exp(b[:, : a.shape[1]]), atol=0.02)
@@ -275,3 +271,12 @@ def test_rows_on_disk_or_in_chunks_are_read_chunk_by_chunk():
     np.testing.assert_allclose(chunked.predict_proba(as_source(X, chunk_rows=11)), whole.predict_proba(X))
     with pytest.raises(ValueError, match="targets|labels"):
         predict.GaussianNB().fit(as_source(X, chunk_rows=7), y[:20])
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-155])
+def test_values_of_extreme_size_are_named(size):
+    X = np.column_stack([np.arange(6.0), np.arange(6.0) * size])
+    with pytest.raises(ValueError, match="column 'x1' has values of extreme size"):
+        predict.GaussianNB().fit(X, [0, 1, 0, 1, 0, 1])
+    with pytest.raises(ValueError, match="column 'x1' has values of extreme size"):
+        predict.NaiveBayes().fit(X, [0, 1, 0, 1, 0, 1])

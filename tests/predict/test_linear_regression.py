@@ -226,6 +226,16 @@ def test_columns_by_name_and_bad_input():
         BayesianLinearRegression(weight_precision=-1.0).fit(X, y)
     with pytest.raises(ValueError, match="complete rows"):
         BayesianLinearRegression(missing="marginalise").fit(X, y).partial_fit(X.assign(Jumps=np.nan), y)
+    blank = pd.DataFrame({"a": [1.0, 2.0, 4.0], "dead": [np.nan] * 3})
     with pytest.raises(ValueError, match="'dead'"):
-        blank = pd.DataFrame({"a": [1.0, 2.0, 4.0], "dead": [np.nan] * 3})
         BayesianLinearRegression(missing="marginalise").fit(blank, [1.0, 2.0, 3.0])
+
+
+def test_values_of_extreme_size_are_named():
+    X, y, _ = data()
+    with pytest.raises(ValueError, match="column 'x4' has values too large"):
+        BayesianLinearRegression().fit(X * [1, 1, 1, 1, 1e200], y)
+    with pytest.raises(ValueError, match="column 'y' has values too large"):
+        BayesianLinearRegression().fit(X, y * 1e200)
+    with pytest.raises(ValueError, match="rescale"):
+        BayesianLinearRegression(method="ml").fit(X * 1e-160, y)

@@ -56,9 +56,7 @@ def test_house_votes_as_e1071_has_them():
 def test_the_m_estimate_of_mitchell():
     # (n_i + m p) / (n + m): Mitchell, Machine Learning, equation 6.22
     table = np.array([[3.0, 0.0], [5.0, 4.0]])
-    np.testing.assert_allclose(
-        m_estimate(table, np.array([0.25, 0.75]), 4.0), [[4 / 12, 1 / 8], [8 / 12, 7 / 8]]
-    )
+    np.testing.assert_allclose(m_estimate(table, np.array([0.25, 0.75]), 4.0), [[4 / 12, 1 / 8], [8 / 12, 7 / 8]])
     np.testing.assert_allclose(m_estimate(table, np.array([0.5, 0.5]), "laplace"), [[0.4, 1 / 6], [0.6, 5 / 6]])
     np.testing.assert_allclose(m_estimate(table * 0, np.array([0.25, 0.75]), 0.0), [[0.25] * 2, [0.75] * 2])
     with pytest.raises(ValueError, match="m must be"):

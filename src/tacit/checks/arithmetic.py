@@ -91,9 +91,7 @@ def law_statistics_add(case: Case) -> None:
     """expect(a) + expect(b) is expect(a ++ b), and subtracting b leaves a, as far as `update` can tell."""
     model, params = case.fitted(model=case.new(max_iter=2))._engine()
     half = len(case.X) // 3
-    a, b, both = (
-        model.expect(params, Chunk(np.ascontiguousarray(X))) for X in (case.X[:half], case.X[half:], case.X)
-    )
+    a, b, both = (model.expect(params, Chunk(np.ascontiguousarray(X))) for X in (case.X[:half], case.X[half:], case.X))
     for left, right, what in ((a + b, both, "a + b against a ++ b"), (both - b, a, "(a ++ b) - b against a")):
         assert np.isclose(left.rows, right.rows), f"rows: {left.rows} and {right.rows}, {what}"
         assert np.isclose(left.bound, right.bound, rtol=1e-8, atol=1e-6), f"bound: {what}"

@@ -11,10 +11,8 @@ from tacit.checks.case import Array, Case, assert_close
 from tacit.checks.fitting import assert_no_nan
 from tacit.checks.law import law
 
-_SECOND = r"x1|column 1|feature 1"
 
-
-def _attempt(case: Case, X: Array, y: Any, names: str = _SECOND) -> Any:
+def _attempt(case: Case, X: Array, y: Any, names: str) -> Any:
     """Fit; give the model, or None if it was refused by an error that names what is wrong."""
     try:
         return case.fitted(X, y)
@@ -25,8 +23,14 @@ def _attempt(case: Case, X: Array, y: Any, names: str = _SECOND) -> Any:
     return None
 
 
-def _defined_or_named(case: Case, X: Array, y: Any, names: str = _SECOND) -> Any:
-    model = _attempt(case, X, y, names)
+def _last_column(case: Case) -> str:
+    """How an error may call the last column."""
+    j = case.X.shape[1] - 1
+    return rf"x{j}\b|column {j}\b|feature {j}\b"
+
+
+def _defined_or_named(case: Case, X: Array, y: Any, names: str = "") -> Any:
+    model = _attempt(case, X, y, names or _last_column(case))
     if model is not None:
         assert_no_nan(model)
         _assert_answers(case, model, X)
@@ -40,36 +44,36 @@ def _assert_answers(case: Case, model: Any, X: Array) -> None:
             assert not np.isnan(answer).any(), f"{verb} gives NaN"
 
 
-def _with_second(case: Case, value: float, rows: slice) -> Array:
+def _with_last(case: Case, value: float, rows: slice) -> Array:
     X = case.X.astype(float)
-    X[rows, 1] = value
+    X[rows, -1] = value
     return X
 
 
 @law("fit")
 def law_missing_values_are_handled_or_named(case: Case) -> None:
     """Missing values in a column: answers without NaN, or a ValueError that names the column."""
-    _defined_or_named(case, _with_second(case, np.nan, slice(5, 15)), case.y)
+    _defined_or_named(case, _with_last(case, np.nan, slice(5, 15)), case.y)
 
 
 @law("fit")
 def law_a_column_of_nan_is_handled_or_named(case: Case) -> None:
     """Columns of nothing but NaN: answers without NaN, or a ValueError that names the column."""
-    _defined_or_named(case, _with_second(case, np.nan, slice(None)), case.y)
+    _defined_or_named(case, _with_last(case, np.nan, slice(None)), case.y)
 
 
 @law("fit")
 def law_inf_is_refused(case: Case) -> None:
     """Infinite values are a ValueError that names the column."""
     for value in (np.inf, -np.inf):
-        model = _attempt(case, _with_second(case, value, slice(3, 4)), case.y)
+        model = _attempt(case, _with_last(case, value, slice(3, 4)), case.y, _last_column(case))
         assert model is None, f"{value} in the table went unnoticed"
 
 
 @law("fit")
 def law_a_constant_column_is_handled_or_named(case: Case) -> None:
     """Constant columns: fitted numbers and answers without NaN, or a ValueError that names the column."""
-    _defined_or_named(case, _with_second(case, 1.0, slice(None)), case.y)
+    _defined_or_named(case, _with_last(case, 1.0, slice(None)), case.y)
 
 
 @law("fit")
@@ -88,8 +92,8 @@ def law_an_empty_table_is_refused(case: Case) -> None:
 
 @law("fit")
 def law_one_row_is_handled_or_refused(case: Case) -> None:
-    """One row: fitted numbers and answers without NaN, or a ValueError that speaks of rows or classes."""
-    _defined_or_named(case, case.X[:1], None if case.y is None else case.y[:1], r"sample|row|class")
+    """One row: fitted numbers and answers without NaN, or a ValueError that says what is lacking."""
+    _defined_or_named(case, case.X[:1], None if case.y is None else case.y[:1], r"sample|row|class|constant")
 
 
 @law("fit", when=lambda case: case.continuous)
@@ -108,25 +112,30 @@ def law_far_from_zero_is_as_good_as_near(case: Case) -> None:
 def law_unseen_categories_are_handled_or_named(case: Case) -> None:
     """Unseen categories: answers without NaN, or a ValueError that names the column."""
     model = case.fitted()
-    X = _with_second(case, case.X[:, 1].max() + 1, slice(0, 1))
-    message = "x1"
+    X = _with_last(case, case.X[:, -1].max() + 1, slice(0, 1))
+    message = ""
     try:
         _assert_answers(case, model, X)
     except ValueError as problem:
         message = str(problem)
-    assert re.search(_SECOND, message), f"the error does not name the column: {message}"
+    named = not message or re.search(_last_column(case), message)
+    assert named, f"the error does not name the column: {message}"
 
 
 @law("fit", when=lambda case: case.by_rows)
 def law_pandas_frames_equal_arrays(case: Case) -> None:
     """Pandas tables give the same answers as the arrays of their values."""
-    _same_as_array(case, _library("pandas").DataFrame(case.X, columns=["left", "right"]))
+    _same_as_array(case, _library("pandas").DataFrame(case.X, columns=_names(case)))
 
 
 @law("fit", when=lambda case: case.by_rows)
 def law_polars_frames_equal_arrays(case: Case) -> None:
     """Polars tables give the same answers as the arrays of their values."""
-    _same_as_array(case, _library("polars").DataFrame({"left": case.X[:, 0], "right": case.X[:, 1]}))
+    _same_as_array(case, _library("polars").DataFrame(dict(zip(_names(case), case.X.T, strict=True))))
+
+
+def _names(case: Case) -> list[str]:
+    return [f"width {j}" for j in range(case.X.shape[1])]
 
 
 def _library(name: str) -> Any:
@@ -139,5 +148,5 @@ def _library(name: str) -> Any:
 def _same_as_array(case: Case, frame: Any) -> None:
     plain, framed = case.fitted(), case.fitted(frame, case.y)
     names = list(getattr(framed, "feature_names_in_", []))
-    assert names == ["left", "right"], f"feature_names_in_ is {names}"
+    assert names == _names(case), f"feature_names_in_ is {names}"
     assert_close(case.answers(plain), case.answers(framed, frame), "a frame against an array", rtol=1e-9)

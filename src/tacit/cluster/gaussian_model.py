@@ -12,6 +12,7 @@ from tacit.data.chunks import Chunk
 from tacit.learn.protocol import Array
 
 _NO_WEIGHTS = np.empty(0)
+_NO_JOINT = np.empty((0, 0))
 
 
 @dataclass(frozen=True)
@@ -73,46 +74,48 @@ class GaussianMixtureModel:
         rows = np.ascontiguousarray(X, dtype=np.float64)
         if (patterns := patterns_of(rows)) is not None:
             return joint_missing(params, rows, patterns)
-        out = np.empty((len(rows), len(params.weights)))
-        frame, kind = params.frame, KINDS.index(params.kind)
-        inverse = 1 / frame.scale
-        if params.suits_features:
-            W, tied = params.coefficients(), _tied_precision(params)
-            block = _block_rows(W.shape[1], len(rows))
-            compiled.gaussian.joint_features(rows, frame.origin, inverse, kind, W, tied, block, out)
-        else:
-            fill = getattr(compiled.gaussian, f"joint_{params.shape_of_roots}")
-            block = _block_rows(rows.shape[1], len(rows))
-            fill(rows, frame.origin, inverse, params.means, params.roots, params.constants, block, out)
-        return out
+        joint = np.empty((len(rows), len(params.weights)))
+        run = _run_features if params.suits_features else _run_centred
+        run(params, rows, _NO_WEIGHTS, joint)
+        return joint
 
 
 def _expect_features(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
     k, d = params.means.shape
-    W, frame = params.coefficients(), params.frame
-    sums = np.zeros((W.shape[1], k))
-    bound = compiled.gaussian.expect_features(
-        X, weights, frame.origin, 1 / frame.scale, KINDS.index(params.kind), W, _tied_precision(params),
-        _block_rows(W.shape[1], len(X)), sums,
-    )  # fmt: skip
+    bound, sums = _run_features(params, X, weights, _NO_JOINT)
     second = {"full": _unpack, "diag": np.transpose, "spherical": lambda s: s[0]}.get(params.kind)
-    quadratic = _total_second(frame, chunk, X) if second is None else second(sums[1 + d :])
+    quadratic = _total_second(params.frame, chunk, X) if second is None else second(sums[1 + d :])
     return bound, sums[0], np.zeros((k, d)), sums[1 : 1 + d].T, quadratic
 
 
+def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array):
+    W, frame = params.coefficients(), params.frame
+    sums = np.zeros((W.shape[1], len(W)))
+    bound = compiled.gaussian.expect_features(
+        X, weights, frame.origin, 1 / frame.scale, KINDS.index(params.kind), W, _tied_precision(params),
+        _block_rows(W.shape[1], len(X)), sums, joint,
+    )  # fmt: skip
+    return bound, sums
+
+
 def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
+    bound, weight, first, second = _run_centred(params, X, weights, _NO_JOINT)
+    if params.kind in ("full", "tied"):
+        half = (X.shape[1] + 1) // 2  # the kernel leaves out the lower left quarter
+        second[:, half:, :half] = second[:, :half, half:].transpose(0, 2, 1)
+    shaped = {"full": second, "tied": second[0], "diag": second[:, 0]}.get(params.kind)
+    return bound, weight, params.means, first, second.sum(axis=(1, 2)) if shaped is None else shaped
+
+
+def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array):
     k, d = params.means.shape
     frame, add = params.frame, getattr(compiled.gaussian, f"expect_{params.shape_of_roots}")
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
     bound = add(
-        X, weights, frame.origin, 1 / frame.scale, params.means, params.roots, params.constants,
-        _block_rows(d, len(X)), weight, first, second,
+        X, weights, frame.origin, 1 / frame.scale, params.means, *params.root_parts, params.constants,
+        _block_rows(d, len(X)), weight, first, second, joint,
     )  # fmt: skip
-    if params.kind in ("full", "tied"):
-        half = (d + 1) // 2  # the kernel leaves out the lower left quarter
-        second[:, half:, :half] = second[:, :half, half:].transpose(0, 2, 1)
-    shaped = {"full": second, "tied": second[0], "diag": second[:, 0]}.get(params.kind)
-    return bound, weight, params.means, first, second.sum(axis=(1, 2)) if shaped is None else shaped
+    return bound, weight, first, second
 
 
 def _total_second(frame: Frame, chunk: Chunk, X: Array) -> Array:

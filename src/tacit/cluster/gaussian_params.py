@@ -82,6 +82,14 @@ class GaussianParams:
         return np.ascontiguousarray(np.linalg.inv(_cholesky(covariances)).transpose(0, 2, 1))
 
     @cached_property
+    def root_parts(self) -> tuple[Array, ...]:
+        """The roots as their kernel takes them: the triangular ones as upper left quarter and right half."""
+        if self._elementwise:
+            return (self.roots,)
+        half = (self.means.shape[1] + 1) // 2
+        return np.ascontiguousarray(self.roots[:, :half, :half]), np.ascontiguousarray(self.roots[:, :, half:])
+
+    @cached_property
     def matrices(self) -> Array:
         """(k, d, d) covariances, whatever the kind."""
         k, d = self.means.shape

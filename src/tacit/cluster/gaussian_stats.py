@@ -49,9 +49,9 @@ class GaussianMoments(Statistics):
         """The same moments about other points."""
         step = self.centre - centre
         first = self.first + self.weight[:, None] * step
-        return replace(
-            self, centre=centre, first=first, second=self.second + self._cross(self.first, step, first)
-        )
+        # sum r (z - c + s)(z - c + s)' = second + first s' + s moved'
+        second = self.second + products(self.kind, self.first, step) + products(self.kind, step, first)
+        return replace(self, centre=centre, first=first, second=second)
 
     def in_frame(self, frame: Frame) -> Self:
         """The same moments in another frame."""
@@ -86,19 +86,30 @@ class GaussianMoments(Statistics):
 
     def scatter(self) -> Array:
         """Sums of squares about the means, shaped as `second`."""
-        offsets = self.offsets()
-        if self.kind == "full":
-            return self.second - np.einsum("ki,kj->kij", offsets, self.first)
-        if self.kind == "tied":
-            return self.second - offsets.T @ self.first
-        spread = self.second - (offsets * self.first if self.kind == "diag" else (offsets * self.first).sum(axis=1))
-        return np.maximum(spread, 0.0)
+        spread = self.second - products(self.kind, self.offsets(), self.first)
+        return spread if self.kind in ("full", "tied") else np.maximum(spread, 0.0)
 
-    def _cross(self, first: Array, step: Array, moved: Array) -> Array:
-        # sum r (z - c + s)(z - c + s)' = second + first s' + s moved'
-        if self.kind == "full":
-            return np.einsum("ki,kj->kij", first, step) + np.einsum("ki,kj->kij", step, moved)
-        if self.kind == "tied":
-            return first.T @ step + step.T @ moved
-        elementwise = step * (first + moved)
-        return elementwise if self.kind == "diag" else elementwise.sum(axis=1)
+    def embedded(self, component: int, k: int) -> Self:
+        """The moments of a mixture of one component as those of one component among k, the others without rows."""
+
+        def placed(values: Array) -> Array:
+            out = np.zeros((k, *values.shape[1:]))
+            out[component] = values[0]
+            return out
+
+        return replace(
+            self,
+            weight=placed(self.weight),
+            centre=placed(self.centre),
+            first=placed(self.first),
+            second=self.second if self.kind == "tied" else placed(self.second),
+        )
+
+
+def products(kind: Kind, left: Array, right: Array) -> Array:
+    """Outer products of (k, d) rows: (k, d, d) full, their sum for tied, (k, d) diagonals, (k,) traces."""
+    if kind == "full":
+        return np.einsum("ki,kj->kij", left, right)
+    if kind == "tied":
+        return np.asarray(left.T @ right)
+    return left * right if kind == "diag" else np.asarray((left * right).sum(axis=1))

@@ -1,8 +1,8 @@
 """K-means as a latent model: hard assignments for expectation, means for maximisation."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from tacit import compiled
 from tacit.cluster.kmeans_groups import Groups, Packed
 from tacit.cluster.kmeans_rows import Frame, ready
+from tacit.cluster.kmeans_split import Farthest, farthest_rows, refilled
 from tacit.data.chunks import Chunk
-from tacit.learn.protocol import Statistics
+from tacit.learn.protocol import Reduce, Statistics
 
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
@@ -69,9 +70,6 @@ class _Trail:
     scratch: tuple[Any, ...]
 
 
-Refill = Callable[[LloydParams, LloydStatistics], LloydStatistics]
-
-
 class LloydModel:
     """K-means to the engine: the limit of equal spherical Gaussians with every row wholly in one of them.
 
@@ -84,8 +82,9 @@ class LloydModel:
         Origin and unit of the rows that will be seen.
     start
         (K, d) centres about the origin; they decide which centres share a bound, and nothing else.
-    refill
-        Gives rows to clusters without any, before their means are taken; None to leave such centres alone.
+    again
+        For a second look at the rows: a cluster without rows is then given one that lies far from its centre.
+        None to let its centre stay where it is.
 
     Examples
     --------
@@ -98,9 +97,9 @@ class LloydModel:
     (1.0, array([2., 1.]))
     """
 
-    def __init__(self, frame: Frame, start: Array, refill: Refill | None = None) -> None:
+    def __init__(self, frame: Frame, start: Array, again: Reduce | None = None) -> None:
         self.frame = frame
-        self.refill = refill
+        self.again = again
         by_bounds = not frame.missing and start.size > DIRECT_WORK
         self.groups = Groups.of(start) if by_bounds else None
         K, d = start.shape
@@ -131,13 +130,17 @@ class LloydModel:
 
     def update(self, params: LloydParams, stats: LloydStatistics) -> LloydParams:
         """The mean of each cluster; one without rows keeps its centre, or is refilled."""
-        if self.refill is not None and not stats.weight.all():
-            stats = self.refill(params, stats)
+        if self.again is not None and not stats.weight.all():
+            empty = np.flatnonzero(stats.weight == 0)
+            stats = refilled(stats, empty, self.again(partial(self._farthest, params, len(empty))))
         return self.params(stats.means(params.centres))
 
     def log_prior(self, params: LloydParams) -> float:
         """Zero: every centre is as likely as any other."""
         return 0.0
+
+    def _farthest(self, params: LloydParams, most: int, chunk: Chunk) -> Farthest:
+        return farthest_rows(chunk, self.frame.origin, params.centres, self.label(params, chunk)[0], most)
 
     def _direct(
         self, X: Array, weights: Array, centres: Array, weight: Array, first: Array, share: Array

@@ -6,22 +6,69 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
 
 from tacit import compiled
-from tacit.data.chunks import Chunk, ChunkSource, chunk_bounds
+from tacit.data.chunks import ArraySource, Chunk, ChunkSource, chunk_bounds
 from tacit.data.matrix import check_weights
 from tacit.distributions.statistics import Moments
 from tacit.learn.protocol import Reduce
+from tacit.learn.reduce import mapping
+from tacit.learn.skin import read_rows
 
 Array = npt.NDArray[np.float64]
 
 CHUNK_ROWS = 32768
+_BLOCK = 128
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
 
 
 def ready(values: Any) -> Array:
     """Doubles in C order that the compiled code takes without compiling itself anew for other kinds of arrays."""
     return np.require(values, dtype=np.float64, requirements=("C", "W"))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A checked table, whole and in chunks; `X` is an array, or sparse in CSR form."""
+
+    X: Any
+    source: ChunkSource
+
+
+def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool) -> Table:
+    """Check a table and cut it into chunks; a sparse one that would be large is made dense chunk by chunk."""
+    if not issparse(X):
+        rows = read_rows(estimator, X, reset=reset, allow_nan=True)
+        names = getattr(estimator, "feature_names_in_", None)
+        return Table(rows, ArraySource(rows, weights, CHUNK_ROWS, None if names is None else tuple(names)))
+    floats = [np.float64, np.float32]
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_all_finite="allow-nan"
+    )
+    if X.shape[0] * X.shape[1] > _DENSE_VALUES:
+        return Table(X, SparseSource(X, weights))
+    dense = X.toarray()
+    return Table(dense, ArraySource(dense, weights, CHUNK_ROWS))
+
+
+def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
+    """(n, K) distances of rows to centres, over the observed coordinates and scaled up to all of them."""
+    out = np.empty((table.X.shape[0], len(centres)), dtype=table.X.dtype)
+    # Any origin will do that brings rows and centres near zero.
+    origin = centres.mean(axis=0, dtype=np.float64)
+    about = centres.astype(np.float64) - origin
+
+    def one(chunk: Chunk) -> None:
+        X, B = ready(chunk.X), min(_BLOCK, chunk.n_rows)
+        found, work = np.empty((len(X), len(centres))), (np.zeros((X.shape[1], B)), np.zeros(B), np.zeros(B))
+        compiled.kmeans.distances(X, origin, bool(np.isnan(X).any()), about, *work, found)
+        out[chunk.start : chunk.stop] = found
+
+    with mapping(table.source) as over_chunks:
+        list(over_chunks(one))
+    return out
 
 
 @dataclass(frozen=True, eq=False)

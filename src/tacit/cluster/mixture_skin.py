@@ -6,7 +6,6 @@ import numpy as np
 from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
-from tacit import compiled
 from tacit.data.chunks import Chunk, as_source
 from tacit.learn.protocol import Array
 from tacit.learn.reduce import mapping
@@ -77,6 +76,7 @@ class MixturePredictions:
 
 def _posterior(joint: Array) -> tuple[Array, Array]:
     """Responsibilities (n, k) and log normalisers (n,)."""
-    responsibilities, norms = np.empty_like(joint), np.empty(len(joint))
-    compiled.gaussian.normalise(joint, responsibilities, norms)
-    return responsibilities, norms
+    top = joint.max(axis=1, keepdims=True)
+    shares = np.exp(joint - np.where(np.isfinite(top), top, 0.0))
+    total = shares.sum(axis=1, keepdims=True)
+    return shares / total, (top + np.log(total))[:, 0]

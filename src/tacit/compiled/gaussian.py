@@ -64,7 +64,9 @@ def standardise_rows(X, start, n, origin, inverse_scale, Z):
     for i in range(n):
         for j in range(X.shape[1]):
             Z[i, j] = (X[start + i, j] - origin[j]) * inverse_scale[j]
-    Z[n:] = 0.0
+    for i in range(n, Z.shape[0]):
+        for j in range(X.shape[1]):
+            Z[i, j] = 0.0
 
 
 @njit(nogil=True, cache=True)
@@ -94,27 +96,43 @@ def triangular_densities(Z, means, upper_left, right_columns, constants, D, left
     for k in range(L.shape[0]):
         root = min(k, upper_left.shape[0] - 1)
         centre_rows(Z, means[k], D, left, right)
-        L[k] = constants[k]
+        for i in range(L.shape[1]):
+            L[k, i] = constants[k]
         subtract_squares(np.dot(left, upper_left[root]), L[k])
         subtract_squares(np.dot(D, right_columns[root]), L[k])
 
 
 @njit(nogil=True, cache=True)
-def add_triangular_moments(Z, R, means, D, left, right, N, S1, S2):
+def scale_rows(source, factors, out):
+    """out[i] = factors[i] * source[i]."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            out[i, j] = factors[i] * source[i, j]
+
+
+@njit(nogil=True, cache=True)
+def add_block(block, first, T):
+    """Add a matrix to T at row and column `first`."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            T[first + i, first + j] += block[i, j]
+
+
+@njit(nogil=True, cache=True)
+def add_triangular_moments(Z, R, means, D, left, right, scaled, N, S1, S2):
     """Add moments about the means; the lower left quarter of S2 is the upper right one's transpose, left out."""
-    half = left.shape[1]
+    half, d = left.shape[1], D.shape[1]
     for k in range(R.shape[0]):
         centre_rows(Z, means[k], D, left, right)
         T = S2[min(k, S2.shape[0] - 1)]
-        N[k] += R[k].sum()
-        S1[k] += np.dot(R[k], D)
-        for i in range(Z.shape[0]):
-            left[i] *= R[k, i]
-        T[:half] += np.dot(left.T, D)
-        D[:, half:] = right
-        for i in range(Z.shape[0]):
-            D[i, half:] *= R[k, i]
-        T[half:, half:] += np.dot(np.ascontiguousarray(D[:, half:]).T, right)
+        for i in range(R.shape[1]):
+            N[k] += R[k, i]
+            for j in range(d):
+                S1[k, j] += R[k, i] * D[i, j]
+        scale_rows(left, R[k], left)
+        add_block(np.dot(left.T, D), 0, T)
+        scale_rows(right, R[k], scaled)
+        add_block(np.dot(scaled.T, right), half, T)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
@@ -122,7 +140,8 @@ def elementwise_densities(Z, means, roots, constants, L):
     """L[k, i] for diagonal covariances; Z is (d, B)."""
     K, d = means.shape
     for k in range(K):
-        L[k] = constants[k]
+        for i in range(L.shape[1]):
+            L[k, i] = constants[k]
         for j in range(d):
             m, u = means[k, j], roots[k, 0, j]
             for i in range(L.shape[1]):
@@ -135,7 +154,8 @@ def add_elementwise_moments(Z, R, means, N, S1, S2):
     """Add moments about the means, column by column; Z is (d, B)."""
     K, d = means.shape
     for k in range(K):
-        N[k] += R[k].sum()
+        for i in range(R.shape[1]):
+            N[k] += R[k, i]
         for j in range(d):
             m, s1, s2 = means[k, j], 0.0, 0.0
             for i in range(R.shape[1]):
@@ -211,8 +231,16 @@ def weigh(start, n, weights, top, total, R):
 
 
 @njit(nogil=True, cache=True)
-def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, B, S):
-    """Add sum_i r_ik features(z_i) to S (P, K); returns the sum of log p(x_i)."""
+def transpose_into(L, n, joint, start):
+    """joint[start + i, k] = L[k, i]."""
+    for i in range(n):
+        for k in range(L.shape[0]):
+            joint[start + i, k] = L[k, i]
+
+
+@njit(nogil=True, cache=True)
+def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, B, S, joint):
+    """Add sum_i r_ik features(z_i) to S (P, K); returns the sum of log p(x_i). Or only fill joint (n, K)."""
     K, P = W.shape
     d = X.shape[1]
     F, L, R = np.empty((P, B)), np.empty((K, B)), np.empty((K, B))
@@ -224,6 +252,9 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
         standardise(X, start, n, origin, inverse_scale, F[1 : d + 1])
         fill_features(kind, d, tied_precision, F)
         np.dot(W, F, L)
+        if len(joint):
+            transpose_into(L, n, joint, start)
+            continue
         softmax(L, n, R, bits, top, total)
         bound += weigh(start, n, weights, top, total, R)
         S += np.dot(F, R.T)
@@ -231,12 +262,14 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
 
 
 @njit(nogil=True, cache=True)
-def expect_triangular(X, weights, origin, inverse_scale, means, roots, constants, B, N, S1, S2):
-    """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the means; returns the bound."""
+def expect_triangular(
+    X, weights, origin, inverse_scale, means, upper_left, right_columns, constants, B, N, S1, S2, joint
+):
+    """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the means, or only fill joint (n, K)."""
     K, d = means.shape
-    half = (d + 1) // 2
-    upper_left, right_columns = roots[:, :half, :half].copy(), roots[:, :, half:].copy()
-    Z, D, left, right = np.empty((B, d)), np.empty((B, d)), np.empty((B, half)), np.empty((B, d - half))
+    half = upper_left.shape[1]
+    Z, D, left = np.empty((B, d)), np.empty((B, d)), np.empty((B, half))
+    right, scaled = np.empty((B, d - half)), np.empty((B, d - half))
     L, R = np.empty((K, B)), np.empty((K, B))
     bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
     bound = 0.0
@@ -244,14 +277,17 @@ def expect_triangular(X, weights, origin, inverse_scale, means, roots, constants
         n = min(B, X.shape[0] - start)
         standardise_rows(X, start, n, origin, inverse_scale, Z)
         triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L)
+        if len(joint):
+            transpose_into(L, n, joint, start)
+            continue
         softmax(L, n, R, bits, top, total)
         bound += weigh(start, n, weights, top, total, R)
-        add_triangular_moments(Z, R, means, D, left, right, N, S1, S2)
+        add_triangular_moments(Z, R, means, D, left, right, scaled, N, S1, S2)
     return bound
 
 
 @njit(nogil=True, cache=True)
-def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constants, B, N, S1, S2):
+def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constants, B, N, S1, S2, joint):
     """The same for diagonal covariances; S2 (K, 1, d)."""
     K, d = means.shape
     Z, L, R = np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
@@ -261,69 +297,13 @@ def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constant
         n = min(B, X.shape[0] - start)
         standardise(X, start, n, origin, inverse_scale, Z)
         elementwise_densities(Z, means, roots, constants, L)
+        if len(joint):
+            transpose_into(L, n, joint, start)
+            continue
         softmax(L, n, R, bits, top, total)
         bound += weigh(start, n, weights, top, total, R)
         add_elementwise_moments(Z, R, means, N, S1, S2)
     return bound
-
-
-@njit(nogil=True, cache=True)
-def joint_features(X, origin, inverse_scale, kind, W, tied_precision, B, out):
-    """Fill out (n, K) with log p(x_i, k)."""
-    K, P = W.shape
-    d = X.shape[1]
-    F, L = np.empty((P, B)), np.empty((K, B))
-    F[0] = 1.0
-    for start in range(0, X.shape[0], B):
-        n = min(B, X.shape[0] - start)
-        standardise(X, start, n, origin, inverse_scale, F[1 : d + 1])
-        fill_features(kind, d, tied_precision, F)
-        np.dot(W, F, L)
-        out[start : start + n] = L[:, :n].T
-
-
-@njit(nogil=True, cache=True)
-def joint_triangular(X, origin, inverse_scale, means, roots, constants, B, out):
-    """Fill out (n, K) with log p(x_i, k), each component about its own mean."""
-    K, d = means.shape
-    half = (d + 1) // 2
-    upper_left, right_columns = roots[:, :half, :half].copy(), roots[:, :, half:].copy()
-    Z, D, left, right = np.empty((B, d)), np.empty((B, d)), np.empty((B, half)), np.empty((B, d - half))
-    L = np.empty((K, B))
-    for start in range(0, X.shape[0], B):
-        n = min(B, X.shape[0] - start)
-        standardise_rows(X, start, n, origin, inverse_scale, Z)
-        triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L)
-        out[start : start + n] = L[:, :n].T
-
-
-@njit(nogil=True, cache=True)
-def joint_elementwise(X, origin, inverse_scale, means, roots, constants, B, out):
-    """The same for diagonal covariances."""
-    K, d = means.shape
-    Z, L = np.empty((d, B)), np.empty((K, B))
-    for start in range(0, X.shape[0], B):
-        n = min(B, X.shape[0] - start)
-        standardise(X, start, n, origin, inverse_scale, Z)
-        elementwise_densities(Z, means, roots, constants, L)
-        out[start : start + n] = L[:, :n].T
-
-
-@njit(nogil=True, cache=True)
-def normalise(joint, R, norms):
-    """Turn (n, K) log joints into responsibilities R and log normalisers (n,)."""
-    n, K = joint.shape
-    B = 256
-    L, Q = np.empty((K, B)), np.empty((K, B))
-    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
-    for start in range(0, n, B):
-        m = min(B, n - start)
-        L[:, :m] = joint[start : start + m].T
-        L[:, m:] = 0.0
-        softmax(L, m, Q, bits, top, total)
-        R[start : start + m] = Q[:, :m].T
-        for i in range(m):
-            norms[start + i] = top[i] + math.log(total[i])
 
 
 @njit(nogil=True, cache=True)
@@ -375,7 +355,8 @@ def observed_densities(Z, means, seen, n_seen, U, constants, G, y, L):
     """L[k, i] = log p(observed part of row i, k); U[k] is lower triangular with U'U the observed precision."""
     width = L.shape[1]
     for k in range(L.shape[0]):
-        L[k] = constants[k]
+        for i in range(width):
+            L[k, i] = constants[k]
         for a in range(n_seen):
             m = means[k, seen[a]]
             for i in range(width):
@@ -434,7 +415,9 @@ def add_completed(seen, n_seen, B, rest, n, s1, s2, N, S1, S2):
             for a in range(n_seen):
                 s += B[j, a] * full[seen[n_seen + i], seen[a]]
             full[seen[n_seen + i], seen[n_seen + j]] = s
-    S2 += full
+    for a in range(d):
+        for b in range(d):
+            S2[a, b] += full[a, b]
 
 
 @njit(nogil=True, cache=True)
@@ -468,10 +451,11 @@ def expect_missing(
                 j = seen[a]
                 for i in range(m):
                     Z[j, i] = (X[start + i, j] - origin[j]) * inverse_scale[j]
-                Z[j, m:width] = 0.0
+                for i in range(m, width):
+                    Z[j, i] = 0.0
             observed_densities(Z, means, seen, n_seen, U, level, G, y, L[:, :width])
             if len(joint):
-                joint[start : start + m] = L[:, :m].T
+                transpose_into(L, m, joint, start)
                 continue
             softmax(L[:, :width], m, R[:, :width], bits, top, total)
             bound += weigh(start, m, weights, top, total, R)

@@ -64,29 +64,36 @@ def exponentiate(L, width, top, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def both_ways(b, top, start, A, At, strict, width, a, g, h):
+def both_ways(b, top, start, end, A, At, strict, weight, width, a, g, link):
     """Forward rows a and backward rows g of one sequence, each up to a factor; NaN if an underflow matters.
 
-    g[t] is A (b[t + 1] g[t + 1]) h[t + 1]. Rows are rescaled only when they have become small.
+    `start` is the distribution of the first state, `end` the backward row to begin with. g[t] is A (b[t + 1] g[t + 1]) link[t] / weight, and link is zero at the end. Rows are rescaled only when they
+    have become small.
     """
     n = b.shape[0]
     K = len(width) if len(width) > 0 else b.shape[1]
     pred, w = start.copy(), np.empty(K)
     safe, total, scale, c = True, 0.0, 1.0, 0.0
     for k in range(K):
-        g[n - 1, k] = 1.0
+        g[n - 1, k] = end[k]
+    link[n - 1] = 0.0
     for t in range(n):
         u = n - 1 - t
         if t > 0:
-            r, s = a[t - 1, 0] * scale, w[0]
+            r = a[t - 1, 0] * scale
             for j in range(K):
                 pred[j] = r * A[0, j]
-                g[u, j] = s * At[0, j]
             for i in range(1, K):
-                r, s = a[t - 1, i] * scale, w[i]
+                r = a[t - 1, i] * scale
                 for j in range(K):
                     pred[j] += r * A[i, j]
-                    g[u, j] += s * At[i, j]
+            r = w[0]
+            for j in range(K):
+                g[u, j] = r * At[0, j]
+            for i in range(1, K):
+                r = w[i]
+                for j in range(K):
+                    g[u, j] += r * At[i, j]
         c, s = 0.0, 0.0
         for k in range(K):
             a[t, k] = pred[k] * b[t, k]
@@ -98,24 +105,45 @@ def both_ways(b, top, start, A, At, strict, width, a, g, h):
                 safe = safe and (a[t, k] > 1e-250 * c or min(pred[k], b[t, k]) == 0.0)
                 safe = safe and (w[k] > 1e-250 * s or min(g[u, k], b[u, k]) == 0.0)
         total += top[t]
-        scale, h[u] = 1.0, 1.0
+        scale, h = 1.0, 1.0
         if c < 1e-30:
             safe = safe and c > 1e-230
             scale = 1.0 / c
             total += math.log(c)
         if s < 1e-30:
             safe = safe and s > 1e-230
-            h[u] = 1.0 / s
+            h = 1.0 / s
             for k in range(K):
-                w[k] *= h[u]
+                w[k] *= h
+        if u > 0:
+            link[u - 1] = weight * h
     if scale == 1.0:
         total += math.log(c)
     return total if safe else math.nan
 
 
+@njit(nogil=True, cache=True)
+def both_ways_all(b, top, lengths, weights, start, A, At, strict, width, a, g, link, logs):
+    """Go both ways through all sequences; logs (S,) gets log-likelihoods, NaN where log space is needed."""
+    first, end = 0, np.ones(len(start))
+    for s in range(len(lengths)):
+        last = first + lengths[s]
+        weight = weights[first] if len(weights) > 0 else 1.0
+        logs[s] = both_ways(
+            b[first:last], top[first:last], start, end, A, At, strict, weight, width,
+            a[first:last], g[first:last], link[first:last],
+        )  # fmt: skip
+        if math.isnan(logs[s]):
+            a[first:last] = 0.0
+        first = last
+
+
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def posteriors(b, h, weight, width, a, g):
-    """g becomes the posterior of each row; A * (a[t]' b[t + 1]) are the weighted expected transitions."""
+def posteriors(b, link, weights, width, a, g, visits):
+    """g becomes the posterior of each row (times its weight), and is added to visits; zero where a is.
+
+    Afterwards A * (a[t]' b[t + 1]) are the weighted expected transitions from row t.
+    """
     n = b.shape[0]
     K = len(width) if len(width) > 0 else b.shape[1]
     for t in range(n):
@@ -124,29 +152,14 @@ def posteriors(b, h, weight, width, a, g):
             b[t, k] *= g[t, k]
             g[t, k] *= a[t, k]
             s += g[t, k]
-        s = 1.0 / s
+        s = 1.0 / s if s > 0.0 else 0.0
+        r = s * weights[t] if len(weights) > 0 else s
         for k in range(K):
-            g[t, k] *= s
-        s *= weight * h[t + 1] if t + 1 < n else 0.0
+            g[t, k] *= r
+            visits[k] += g[t, k]
+        s *= link[t]
         for k in range(K):
             a[t, k] *= s
-
-
-@njit(nogil=True, cache=True)
-def smooth(b, top, lengths, weights, start, A, At, strict, width, a, g, h, logs):
-    """Smooth all sequences; logs (S,) gets log-likelihoods, NaN for a sequence that needs log space."""
-    first = 0
-    for s in range(len(lengths)):
-        last = first + lengths[s]
-        B, F, G, H = b[first:last], a[first:last], g[first:last], h[first:last]
-        logs[s] = both_ways(B, top[first:last], start, A, At, strict, width, F, G, H)
-        if not math.isnan(logs[s]):
-            posteriors(B, H, weights[first] if len(weights) > 0 else 1.0, width, F, G)
-        else:
-            F[:] = 0.0
-            B[:] = 0.0
-            G[:] = 0.0
-        first = last
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})

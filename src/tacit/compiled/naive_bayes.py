@@ -216,19 +216,47 @@ def sparse_counts(indptr, indices, data, codes, weights, totals):
             totals[c, np.uint64(indices[at])] += w * data[at]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"contract"})
 def sparse_joint(indptr, indices, data, coefficients, out):
-    """out[i, k] += sum over stored entries of x_ij coefficients[j, k]; K is a multiple of four."""
+    """out[i, k] += sum over stored entries of x_ij coefficients[j, k]; K is a multiple of five or of four.
+
+    So many classes at a time are summed in registers while the row's entries are at hand.
+    """
+    K = out.shape[1]
     for i in range(indptr.shape[0] - 1):
-        for k in range(0, out.shape[1], 4):
-            a, b, c, d = out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3]
-            for at in range(indptr[i], indptr[i + 1]):
-                x, j = data[at], np.uint64(indices[at])
-                a += x * coefficients[j, k]
-                b += x * coefficients[j, k + 1]
-                c += x * coefficients[j, k + 2]
-                d += x * coefficients[j, k + 3]
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = a, b, c, d
+        first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
+        if K % 5 == 0:
+            for k in range(0, K, 5):
+                a, b, c, d, e = 0.0, 0.0, 0.0, 0.0, 0.0
+                for at in range(first, last):
+                    x, j = data[at], np.uint64(indices[at])
+                    a += x * coefficients[j, k]
+                    b += x * coefficients[j, k + 1]
+                    c += x * coefficients[j, k + 2]
+                    d += x * coefficients[j, k + 3]
+                    e += x * coefficients[j, k + 4]
+                add_five(out[i], k, a, b, c, d, e)
+        else:
+            for k in range(0, K, 4):
+                a, b, c, d = 0.0, 0.0, 0.0, 0.0
+                for at in range(first, last):
+                    x, j = data[at], np.uint64(indices[at])
+                    a += x * coefficients[j, k]
+                    b += x * coefficients[j, k + 1]
+                    c += x * coefficients[j, k + 2]
+                    d += x * coefficients[j, k + 3]
+                add_five(out[i], k, a, b, c, d, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def add_five(row, k, a, b, c, d, e):
+    """Add to five entries of a row from the k-th on, or to four at its end."""
+    row[k] += a
+    row[k + 1] += b
+    row[k + 2] += c
+    row[k + 3] += d
+    if k + 4 < row.shape[0]:
+        row[k + 4] += e
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})

@@ -34,6 +34,7 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outliers_by": ("distance", "density"),
     "missing": ("keep", "mean", "category", "fill"),
 }
+LARGEST: Final = 1e150
 
 
 class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -142,6 +143,7 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         schema = infer_schema(table, ordinal=self.ordinal) if self.schema is None else self.schema
         skew, missing = (by_column(v, schema, d) for v, d in ((self.skew, "auto"), (self.missing, "keep")))
         values = schema.encode(table)
+        _refuse_extremes(values, schema)
         self.schema_, self.n_features_in_ = schema, len(schema)
         self.__dict__.pop("feature_names_in_", None)
         if frames.is_frame(table):
@@ -176,9 +178,7 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         centre, unit = fit_scale(tame, self.scale)
         seen = tame[~np.isnan(tame)]
         fill = float((seen.mean() - centre) / unit) if len(seen) else 0.0
-        return NumericStep(
-            curve, limits, self.outliers, centre, unit, fill if missing in ("mean", "fill") else None
-        )
+        return NumericStep(curve, limits, self.outliers, centre, unit, fill if missing in ("mean", "fill") else None)
 
     def _judge(self, values: Values, numeric: list[int]) -> Any:
         if self.outliers != "drop" or not numeric:
@@ -216,9 +216,7 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = as_table(X, "X")
         values = self._encoded(table)
         kept = self.inliers(table)
-        columns = {
-            c.name: self._prepared(c, values[kept, j], table, j, kept) for j, c in enumerate(self.schema_)
-        }
+        columns = {c.name: self._prepared(c, values[kept, j], table, j, kept) for j, c in enumerate(self.schema_)}
         return assembled(columns, table, self.schema_)
 
     def _encoded(self, X: Any) -> Values:
@@ -279,3 +277,10 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return np.asarray(input_features, dtype=object)
         return np.array(self.schema_.names, dtype=object)
+
+
+def _refuse_extremes(values: Values, schema: Schema) -> None:
+    wrong = (np.abs(values) > LARGEST).any(axis=0)
+    if wrong.any():
+        column = schema.columns[int(np.argmax(wrong))]
+        raise ValueError(f"{column.where} has values beyond {LARGEST:g}, which cannot be squared: rescale it")

@@ -10,9 +10,7 @@ Values: TypeAlias = NDArray[np.float64]
 Skew: TypeAlias = Literal["none", "log", "atan", "cdf"]
 Scale: TypeAlias = Literal["standard", "robust", "range", "none"]
 
-MAD_TO_SD: Final = (
-    1.482602218505602  # a normal column's standard deviation over its median absolute deviation
-)
+MAD_TO_SD: Final = 1.482602218505602  # a normal column's standard deviation over its median absolute deviation
 MILD_SKEW: Final = 1.0
 _KNOTS: Final = 1001
 

@@ -45,9 +45,7 @@ class RowJudge:
         Z = standardised(X, self.centre, self.unit)
         if self.by == "distance":
             return np.asarray(np.einsum("ij,jk,ik->i", Z, self.inverse, Z))
-        return np.concatenate(
-            [self._log_density(Z[i : i + 1000]) for i in range(0, len(Z), 1000)] or [np.empty(0)]
-        )
+        return np.concatenate([self._log_density(Z[i : i + 1000]) for i in range(0, len(Z), 1000)] or [np.empty(0)])
 
     def _log_density(self, Z: Values) -> Values:
         squares = (Z**2).sum(axis=1)[:, None] - 2 * Z @ self.points.T + (self.points**2).sum(axis=1)

@@ -12,9 +12,7 @@ from tacit.data.schema import Schema
 from tacit.data.values import quote
 
 
-def account_of(
-    column: Column, x: Values, step: NumericStep | None, missing: str, scale: str
-) -> dict[str, Any]:
+def account_of(column: Column, x: Values, step: NumericStep | None, missing: str, scale: str) -> dict[str, Any]:
     """Tell what is done to a column, as plain values; counts are of the values given."""
     lost = int(np.isnan(x).sum())
     record: dict[str, Any] = {

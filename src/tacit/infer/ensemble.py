@@ -19,8 +19,9 @@ LogDensity = Callable[[Floats], Floats]  # (n, d) -> (n,)
 
 _GROUPS = 4  # ensembles that never meet
 _TUNING = 100  # steps in which the length of a step is tuned; they are never kept
-_MOST_UNITS = 10_000  # steps out of a slice
-_AGREE = 1.01  # r_hat up to which chains are said to agree
+_MOST_UNITS = 64  # steps out of a slice
+_AGREE = 1.01  # r_hat up to which ensembles are said to agree
+_LOOSE = 1.1  # the same for single walkers, whose chains are short
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +34,18 @@ class Chains:
         Every walker is a chain.
     log_density : ndarray (chains, draws)
         Of each draw.
-    r_hat, ess_bulk, ess_tail : ndarray (d,)
-        Diagnostics of each parameter.
+    r_hat : ndarray (d,)
+        Agreement of the ensembles, for each parameter; up to 1.01 is good.
+    r_hat_walkers : ndarray (d,)
+        Agreement of the single walkers; well above 1.1 some are stuck, as between modes far apart.
+    ess_bulk, ess_tail : ndarray (d,)
+        Effective sample sizes.
     """
 
     draws: Floats
     log_density: Floats
     r_hat: Floats
+    r_hat_walkers: Floats
     ess_bulk: Floats
     ess_tail: Floats
 
@@ -47,7 +53,7 @@ class Chains:
     def converged(self) -> bool:
         """Whether the chains agree and are worth at least 400 draws, in the middle and in the tails."""
         worth = min(self.ess_bulk.min(), self.ess_tail.min())
-        return bool(self.r_hat.max() <= _AGREE and worth >= 400)
+        return bool(self.r_hat.max() <= _AGREE and self.r_hat_walkers.max() <= _LOOSE and worth >= 400)
 
     def flat(self) -> Floats:
         """Give all draws together, (n, d)."""
@@ -126,6 +132,9 @@ class _Ensemble:
         second = (first + self._rng.integers(1, n, size=(groups, n))) % n  # another one
         others, row = self._at[:, 1 - half], np.arange(groups)[:, None]
         direction = self._length * (others[row, first] - others[row, second])
+        # every other move along a single coordinate: in a funnel, all coordinates at once hardly move
+        single = np.eye(d)[self._rng.integers(d, size=(groups, n))]
+        direction = np.where(self._rng.random((groups, n, 1)) < 0.5, direction, direction * single)
         moved = slice_move(
             self._density,
             self._at[:, half].reshape(-1, d),
@@ -146,10 +155,16 @@ class _Ensemble:
         return Chains(
             draws,
             heights,
+            np.array([r_hat(_pooled(c)) for c in columns]),
             np.array([r_hat(c) for c in columns]),
             np.array([effective_sample_size(c, "bulk") for c in columns]),
             np.array([effective_sample_size(c, "tail") for c in columns]),
         )
+
+
+def _pooled(chains: Floats) -> Floats:
+    """Put the walkers of each ensemble into one chain, step by step."""
+    return chains.reshape(_GROUPS, -1, chains.shape[1]).transpose(0, 2, 1).reshape(_GROUPS, -1)
 
 
 @dataclass(frozen=True)

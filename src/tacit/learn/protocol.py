@@ -11,6 +11,7 @@ from tacit.data.chunks import Chunk
 from tacit.distributions.statistics import Additive
 
 Params = TypeVar("Params")
+AnyParams = TypeVar("AnyParams", contravariant=True)
 Array = npt.NDArray[np.float64]
 
 
@@ -52,8 +53,8 @@ class LatentModel(Protocol[Params, Stats]):
         """Log prior density of the parameters, up to a constant; zero for maximum likelihood."""
 
 
-class JointModel(Protocol[Params]):
+class JointModel(Protocol[AnyParams]):
     """A model with a discrete latent variable whose joint density can be written down row by row."""
 
-    def log_joint(self, params: Params, X: Array) -> Array:
+    def log_joint(self, params: AnyParams, X: Array) -> Array:
         """(n, k) log p(x_i, z_i = k | params)."""

@@ -43,7 +43,7 @@ def best_of(
 def outcomes(
     run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_by_side: bool
 ) -> list[Outcome]:
-    """The outcome of every start, in order; see `best_of`.
+    """Give the outcome of every start, in order; see `best_of`.
 
     Examples
     --------

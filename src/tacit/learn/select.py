@@ -12,6 +12,7 @@ from tacit.learn.select_fit import Attempt, fit_all, log_likelihood, n_parameter
 from tacit.learn.select_grid import Candidate, candidates
 
 Criterion = Literal["bic", "icl", "aic", "held-out"]
+Table = list[dict[str, Any]]
 _INFORMATION = ("aic", "bic", "icl")
 
 
@@ -24,10 +25,11 @@ class Selection:
     criterion
         What the models were compared by.
     table
-        A dict for each candidate, in the order they were given: "model", "family" (what it is apart from its number
-        of components), its settings, "n_parameters", "log_likelihood", "aic", "bic", "icl" (where the model has
-        them), "held_out" and "held_out_error" (mean log density of a row held out, and its standard error over
-        the folds; only if asked for), "converged", "n_iter", "seconds", "error" (None if it could be fitted).
+        A dict for each candidate, in the order they were given: "model", "family" (what it is apart from its
+        number of components), its settings, "n_parameters", "log_likelihood", "aic", "bic", "icl" (where the
+        model has them), "held_out" and "held_out_error" (mean log density of a row held out, and its standard
+        error over the folds; only if asked for), "converged", "n_iter", "seconds", "error" (None if it could
+        be fitted).
     models
         The candidates, fitted to all rows; None for one that could not be fitted.
     best_index
@@ -35,7 +37,7 @@ class Selection:
     """
 
     criterion: Criterion
-    table: list[dict[str, Any]]
+    table: Table
     models: list[Any]
     best_index: int
 
@@ -59,13 +61,13 @@ class Selection:
         """Whether low values of the criterion are good: of all but "held-out"."""
         return self.criterion != "held-out"
 
-    def ranked(self) -> list[dict[str, Any]]:
-        """The table with the best first; what could not be fitted comes last."""
+    def ranked(self) -> Table:
+        """Give the table with the best first; what could not be fitted comes last."""
         sign = 1 if self.lower_is_better else -1
         return sorted(self.table, key=lambda line: np.inf if line["error"] else sign * line[self.key])
 
     def __str__(self) -> str:
-        lines = [f"{line['n_components']!s:>3}  {_shown(line, self.key)}  {line['family']}" for line in self.ranked()]
+        lines = [f"{line['n_components']!s:>3}  {_shown(line, self.key)}" for line in self.ranked()]
         return "\n".join([f"  K  {self.criterion:>14}  model", *lines])
 
 
@@ -80,9 +82,9 @@ def select(
 ) -> Selection:
     """Fit several models to the same rows, compare them, and give the best.
 
-    Candidates are fitted side by side on all threads. Of equals (to rounding) the one with the fewest parameters
-    wins. A candidate that cannot be fitted, such as one with more components than rows, is told in the table
-    and does not end the search; it is an error if none can be fitted.
+    Candidates are fitted side by side on all threads. Of equals (to rounding) the one with the fewest
+    parameters wins. A candidate that cannot be fitted, such as one with more components than rows, is told in
+    the table and does not end the search; it is an error if none can be fitted.
 
     Parameters
     ----------
@@ -93,10 +95,10 @@ def select(
     X
         Rows, or a list of sequences: whatever the models take.
     criterion
-        "bic": Bayesian information criterion, for the number of components of a density; "icl": integrated completed
-        likelihood, for clusters that are apart; "aic": Akaike's, for the best prediction; "held-out": mean log
-        density of rows that were not fitted, by cross-validation. The first three are better when lower, the last
-        when higher.
+        "bic": Bayesian information criterion, for the number of components of a density; "icl": integrated
+        completed likelihood, for clusters that are apart; "aic": Akaike's, for prediction; "held-out":
+        mean log density of rows that were not fitted, by cross-validation. The first three are better when
+        lower, the last when higher.
     folds
         For "held-out": into how many parts the rows are divided.
     warm_start
@@ -167,7 +169,7 @@ def _line(candidate: Candidate, fit: Attempt, X: Any) -> dict[str, Any]:
 
 
 def _add_held_out(
-    table: list[dict[str, Any]], listed: Sequence[Candidate], X: Any, folds: int, warm: bool, random_state: Any
+    table: Table, listed: Sequence[Candidate], X: Any, folds: int, warm: bool, random_state: Any
 ) -> None:
     from sklearn.model_selection import KFold
     from sklearn.utils import _safe_indexing
@@ -205,7 +207,7 @@ def _density(model: Any, rows: Any, name: str) -> float:
     return total
 
 
-def _best_place(table: list[dict[str, Any]], criterion: Criterion) -> int:
+def _best_place(table: Table, criterion: Criterion) -> int:
     key, sign = criterion.replace("-", "_"), -1 if criterion == "held-out" else 1
     values = np.array([np.inf if line["error"] else sign * line[key] for line in table])
     if not np.isfinite(values).any():
@@ -227,4 +229,5 @@ def _warn_if_unfinished(found: Selection) -> None:
 
 
 def _shown(line: dict[str, Any], key: str) -> str:
-    return f"{'failed':>14}" if line["error"] else f"{line[key]:14.4f}"
+    value = "failed" if line["error"] else f"{line[key]:.4f}"
+    return f"{value:>14}  {line['family']}"

@@ -26,7 +26,7 @@ class Attempt:
 
 
 def fit_all(listed: Sequence[Candidate], X: Any, *, warm: bool) -> list[Attempt]:
-    """Fit every candidate to the rows; with `warm` also from the smaller model of its family, the better is kept."""
+    """Fit every candidate; with `warm` also from the smaller model of its family, and keep the better."""
     side_by_side = len(listed) >= n_threads()
     with _quiet(), single_threaded_blas():
         fits = outcomes(lambda c: _attempt(c, X), listed, side_by_side=side_by_side)
@@ -66,7 +66,7 @@ def _attempt(candidate: Candidate, X: Any) -> Attempt:
 
 
 def _climbed(family: list[Candidate], fits: list[Attempt], X: Any) -> list[Attempt]:
-    """The fits of a family, small to large, each the better of its own and one grown from the one before."""
+    """Give the fits of a family, small to large, each the better of its own and one grown from the last."""
     kept: list[Attempt] = []
     for candidate, fit in zip(family, fits, strict=True):
         before = kept[-1].model if kept else None
@@ -87,13 +87,13 @@ def _better(fit: Attempt, smaller: Any, candidate: Candidate, X: Any) -> Attempt
 
 
 def n_parameters(fitted: Any) -> int | None:
-    """Number of free parameters; None if the model does not say."""
+    """Count the free parameters; None if the model does not say."""
     if hasattr(fitted, "n_parameters_"):
         return int(fitted.n_parameters_)
     return int(fitted._n_parameters()) if hasattr(fitted, "_n_parameters") else None
 
 
 def log_likelihood(fitted: Any, X: Any) -> float | None:
-    """Log-likelihood of the rows, from Akaike's criterion: `score` is a mean in some models and a sum in others."""
+    """Take the log-likelihood from Akaike's criterion: `score` is a mean in some, a sum in others."""
     size = n_parameters(fitted)
     return None if size is None else size - float(fitted.aic(X)) / 2

@@ -1,4 +1,4 @@
-"""What a search goes through: estimators, or an estimator with a grid of settings, as a list of candidates."""
+"""What a search goes through: estimators, or an estimator with a grid of settings, one by one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,15 @@ class Candidate:
 
     @property
     def family(self) -> str:
-        """The name and settings without the number of components: candidates of one family differ in that alone."""
+        """Name and settings without the number of components, in which alone members of a family differ."""
         rest = [f"{key}={value}" for key, value in self.settings.items() if key not in _NOT_THE_MODEL]
         return ", ".join([self.name, *rest])
 
     @property
     def n_components(self) -> int | None:
         """Number of components; None if the estimator has no such setting."""
-        return self.model.get_params(deep=False).get("n_components")
+        k: int | None = self.model.get_params(deep=False).get("n_components")
+        return k
 
 
 def candidates(models: Any, random_state: Any = None) -> list[Candidate]:
@@ -36,8 +37,8 @@ def candidates(models: Any, random_state: Any = None) -> list[Candidate]:
     Parameters
     ----------
     models
-        A list of estimators, a dict of them by name, a pair (estimator, grid of settings), or a list with such
-        pairs in it.
+        A list of estimators, a dict of them by name, a pair (estimator, grid of settings), or a list with
+        such pairs in it.
     random_state
         Goes to every estimator that has none of its own.
 
@@ -50,7 +51,7 @@ def candidates(models: Any, random_state: Any = None) -> list[Candidate]:
     """
     named = [(name, _prepared(model, random_state)) for name, model in _listed(models)]
     if not named:
-        raise ValueError("there is no model to select from: give at least one estimator or a grid that has one")
+        raise ValueError("there is no model to select from: give at least one estimator, or a grid")
     return [
         Candidate(model, name, settings)
         for (name, model), settings in zip(named, _settings([model for _, model in named]), strict=True)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.data.matrix import as_matrix
 from tacit.learn.protocol import Array
@@ -24,7 +25,7 @@ def grown_fit(smaller: Any, model: Any, X: Any) -> Any:
     """
     from sklearn.base import clone
 
-    start = _grown(smaller, as_matrix(X, allow_nan=True), model.n_components)
+    start = _grown(smaller, np.asarray(as_matrix(X, allow_nan=True), dtype=float), model.n_components)
     first = clone(model).set_params(n_init=1, **start).fit(X)
     order = np.argsort(-first.weights_, kind="stable")
     # A start that is given fixes the order of the components: a second, short fit puts them in the usual one.
@@ -40,7 +41,7 @@ def _is_tied(fitted: Any) -> bool:
     return getattr(fitted, "covariance_type", None) == "tied"
 
 
-def _permuted(parts: dict[str, Array], order: Array, tied: bool) -> dict[str, Array]:
+def _permuted(parts: dict[str, Array], order: npt.NDArray[np.intp], tied: bool) -> dict[str, Array]:
     return {name: v if tied and name == "precisions_init" else v[order] for name, v in parts.items()}
 
 
@@ -65,9 +66,7 @@ def _halves(X: Array, share: Array, mean: Array) -> tuple[Array, Array]:
     return ~high, high
 
 
-def _with_split(
-    parts: dict[str, Array], k: int, shares: Array, X: Array, tied: bool
-) -> dict[str, Array]:
+def _with_split(parts: dict[str, Array], k: int, shares: Array, X: Array, tied: bool) -> dict[str, Array]:
     means = np.vstack([parts["means_init"], parts["means_init"][k]])
     means[k], means[-1] = (_mean(X, shares[:, side], means[k]) for side in (k, -1))
     weights = np.append(parts["weights_init"], parts["weights_init"][k] / 2)
@@ -83,4 +82,5 @@ def _mean(X: Array, share: Array, otherwise: Array) -> Array:
     seen = share[:, None] * ~np.isnan(X)
     weight = seen.sum(axis=0)
     total = (seen * np.nan_to_num(X)).sum(axis=0)
-    return np.divide(total, weight, out=np.array(otherwise, dtype=float), where=weight > 0)
+    out: Array = np.divide(total, weight, out=np.array(otherwise, dtype=float), where=weight > 0)
+    return out

@@ -84,7 +84,7 @@ def label_responsibilities(labels: npt.ArrayLike, k: int) -> Array:
     codes = np.asarray(labels)
     if codes.min(initial=0) < 0 or codes.max(initial=0) >= k:
         raise ValueError(f"labels must be 0 to {k - 1}, got {codes.min()} to {codes.max()}")
-    return np.eye(k)[codes]
+    return np.asarray(np.eye(k)[codes])
 
 
 def start_rows(

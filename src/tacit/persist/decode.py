@@ -127,7 +127,10 @@ class Decoder:
         for name in fitted:
             if not is_attribute(name, cls):
                 raise LoadError(f"{path}.{name} is not the name of a fitted attribute of {cls.__name__}")
-        vars(model).update(fitted)
+        if hasattr(model, "__setstate__"):
+            model.__setstate__(vars(model) | fitted)
+        else:
+            vars(model).update(fitted)
         self._built[path] = model
         return model
 

@@ -87,7 +87,8 @@ class Encoder:
 
     def _estimator(self, value: Any, name: str, path: str) -> Json:
         params = value.get_params(deep=False)
-        fitted = {k: v for k, v in vars(value).items() if k not in params}
+        state = value.__getstate__() or {}  # a class may leave out what it can do without, as for pickle
+        fitted = {k: v for k, v in state.items() if k not in params}
         return {
             "kind": "estimator",
             "class": name,

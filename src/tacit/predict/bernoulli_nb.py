@@ -79,19 +79,13 @@ class BernoulliNB(DiscreteNB):
         if self.binarize is None:
             return X
         if self.binarize < 0:
-            raise ValueError(
-                "binarize must not be negative for sparse data: entries that are not stored are zeros"
-            )
+            raise ValueError("binarize must not be negative for sparse data: entries that are not stored are zeros")
         return replace(X, data=(X.data > self.binarize).astype(np.float64))
 
     def _parts(self, X: NDArray[Any]) -> tuple[Array, NDArray[np.bool_] | None]:
         """Ones of a dense chunk as numbers, and what is missing (None if nothing is)."""
         missing = np.isnan(X)
-        ones = (
-            np.where(missing, 0.0, X)
-            if self.binarize is None
-            else np.greater(X, self.binarize).astype(np.float64)
-        )
+        ones = np.where(missing, 0.0, X) if self.binarize is None else np.greater(X, self.binarize).astype(np.float64)
         return ones, missing if missing.any() else None
 
     def _count(self, X: Any, codes: Codes, weights: Array, n_classes: int) -> Counts:

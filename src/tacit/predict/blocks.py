@@ -27,16 +27,24 @@ from tacit.predict.statistics import CategoryCounts, GaussianStatistics
 Array = NDArray[np.float64]
 
 
+def _moments(X: Array, codes: Codes, weights: Array, n_classes: int, names: tuple[str, ...]) -> GaussianStatistics:
+    try:
+        return GaussianStatistics.of(X, codes, weights, n_classes)
+    except ColumnError as problem:
+        raise problem.named(names[int(problem.column)]) from None
+
+
 @dataclass(frozen=True, eq=False)
 class GaussianColumns:
     """Numeric columns, normal within a class."""
 
     columns: tuple[int, ...]
+    names: tuple[str, ...]
     smoothing: float
 
     def count(self, X: Array, codes: Codes, weights: Array, n_classes: int) -> GaussianStatistics:
         """Moments by class."""
-        return GaussianStatistics.of(X[:, list(self.columns)], codes, weights, n_classes)
+        return _moments(X[:, list(self.columns)], codes, weights, n_classes, self.names)
 
     def fitted(self, stats: GaussianStatistics) -> Gaussians:
         """Means and variances."""
@@ -55,9 +63,7 @@ class Rates:
         counts = np.where(seen, X, 0.0)
         impossible = counts @ (self.rate == 0).T.astype(np.float64) > 0
         logs = np.log(np.where(self.rate > 0, self.rate, 1.0))
-        out = (
-            counts @ logs.T - seen.astype(np.float64) @ self.rate.T - gammaln(counts + 1).sum(axis=1)[:, None]
-        )
+        out = counts @ logs.T - seen.astype(np.float64) @ self.rate.T - gammaln(counts + 1).sum(axis=1)[:, None]
         return np.where(impossible, -np.inf, out + constant)
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
@@ -77,7 +83,7 @@ class CountColumns:
         """Moments by class, of which the means matter."""
         chosen = X[:, list(self.columns)]
         check_counts(chosen, self.names)
-        return GaussianStatistics.of(chosen, codes, weights, n_classes)
+        return _moments(chosen, codes, weights, n_classes, self.names)
 
     def fitted(self, stats: GaussianStatistics) -> Rates:
         """Rates, with `m` rows' worth of the overall rate."""
@@ -95,9 +101,7 @@ def check_counts(X: Array, names: Sequence[str]) -> None:
         wrong = np.less(X, 0) | (np.floor(X) != X) & ~np.isnan(X)
     if wrong.any():
         row, column = (int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(
-            f"column {names[column]!r} holds {X[row, column]:g}: counts are whole numbers from 0 on"
-        )
+        raise ValueError(f"column {names[column]!r} holds {X[row, column]:g}: counts are whole numbers from 0 on")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +118,7 @@ class Tables:
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Draw codes for each class code; missing for a column that has no categories."""
         drawn = [
-            draw_categories(np.exp(log.T), codes, rng) if len(log) else np.full(len(codes), np.nan)
-            for log in self.logs
+            draw_categories(np.exp(log.T), codes, rng) if len(log) else np.full(len(codes), np.nan) for log in self.logs
         ]
         return np.stack(drawn, axis=1).astype(np.float64)
 
@@ -191,9 +194,7 @@ class FamilyColumn:
         chosen = X[:, list(self.columns)]
         w = weights if len(weights) else np.ones(len(X))
         try:
-            return FamilyStatistics(
-                tuple(self.family.statistics(chosen, w * (codes == k)) for k in range(n_classes))
-            )
+            return FamilyStatistics(tuple(self.family.statistics(chosen, w * (codes == k)) for k in range(n_classes)))
         except ColumnError as problem:
             raise problem.named(self.name) from None
 

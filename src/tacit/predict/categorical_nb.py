@@ -196,7 +196,5 @@ class Lookup:
         """(n, K) log probability of each row's categories in each class."""
         out = np.zeros((X.shape[0], self.table.shape[1]))
         offsets = np.cumsum(self.widths) - self.widths
-        compiled.naive_bayes.category_joint(
-            np.ascontiguousarray(X), offsets, self.widths, self.table, self.unseen, out
-        )
+        compiled.naive_bayes.category_joint(np.ascontiguousarray(X), offsets, self.widths, self.table, self.unseen, out)
         return out[:, : self.n_classes]

@@ -12,7 +12,7 @@ from tacit import compiled
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.data.matrix import check_weights
 from tacit.decide import DecideMixin
-from tacit.distributions.inputs import generator
+from tacit.distributions.inputs import ColumnError, generator
 from tacit.predict.labels import Classes, Codes, encode, encode_among, first_classes, read_labels
 from tacit.predict.rows import part, row_by_row, total
 from tacit.predict.statistics import ClassStatistics
@@ -153,7 +153,17 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
             count = np.bincount(c, w if len(w) else None, minlength=len(classes)).astype(np.float64)
             return ClassStatistics(count, counter(chunk.X, c, w, len(classes)))
 
-        return total(rows, of_chunk)
+        try:
+            return total(rows, of_chunk)
+        except ColumnError as problem:
+            raise self._named(problem) from None
+
+    def _named(self, problem: ColumnError) -> ColumnError:
+        """Give an error about a column with the name of the column in place of its position."""
+        if isinstance(problem.column, str):
+            return problem
+        names = getattr(self, "feature_names_in_", None)
+        return problem.named(f"x{problem.column}" if names is None else str(names[problem.column]))
 
     def _counter(self, rows: Any) -> Any:
         """Give the function that counts a chunk; a classifier may look at the whole table first."""
@@ -182,23 +192,17 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, (n, K); a row impossible under every class is shared out evenly."""
         check_is_fitted(self)
-        return row_by_row(
-            self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[1]
-        )
+        return row_by_row(self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[1])
 
     def score_samples(self, X: Any) -> Array:
         """Log p(x) of every row, (n,): low for a row unlike all classes, however sure its class may be."""
         check_is_fitted(self)
-        return row_by_row(
-            self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[0]
-        )
+        return row_by_row(self._read(X, reset=False), lambda chunk: _normalised(self._chunk_joint(chunk.X))[0])
 
     def predict(self, X: Any) -> Classes:
         """Most probable class of each row, (n,)."""
         check_is_fitted(self)
-        codes = row_by_row(
-            self._read(X, reset=False), lambda chunk: self._chunk_joint(chunk.X).argmax(axis=1)
-        )
+        codes = row_by_row(self._read(X, reset=False), lambda chunk: self._chunk_joint(chunk.X).argmax(axis=1))
         return self.classes_[codes]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Classes]:

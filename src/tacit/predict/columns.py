@@ -22,16 +22,13 @@ def chosen_families(families: Any, names: tuple[str, ...]) -> dict[str, Any]:
         return {}
     if not isinstance(families, Mapping):
         families = dict.fromkeys(names, families)
-    by_name = {
-        names[key] if isinstance(key, int) and key < len(names) else key: f for key, f in families.items()
-    }
+    by_name = {names[key] if isinstance(key, int) and key < len(names) else key: f for key, f in families.items()}
     for name, family in by_name.items():
         if name not in names:
             raise ValueError(f"families: column {name!r} is not in the table, which has {quote(names, 10)}")
         if not isinstance(family, Family) and family not in NAMES:
             raise ValueError(
-                f"families: column {name!r} must be one of {quote(NAMES, 10)} or a distribution, "
-                f"got {family!r}"
+                f"families: column {name!r} must be one of {quote(NAMES, 10)} or a distribution, got {family!r}"
             )
     return by_name
 
@@ -65,27 +62,21 @@ def kinds_of(schema: Schema, chosen: Mapping[str, Any]) -> dict[str, Any]:
     for column in schema:
         kind = kinds[column.name]
         if (column.kind == "numeric") != (isinstance(kind, Family) or kind in NAMES[:2]):
-            raise ValueError(
-                f"{column.where} is {column.kind} in the schema, which does not go with {kind!r}"
-            )
+            raise ValueError(f"{column.where} is {column.kind} in the schema, which does not go with {kind!r}")
         if kind == "binary" and column.n_categories > 2:
             raise ValueError(f"{column.where} is asked to be binary, but has {column.n_categories} values")
     return kinds
 
 
-def make_blocks(
-    schema: Schema, kinds: Mapping[str, Any], m: float | str, p: Any, smoothing: float
-) -> tuple[Any, ...]:
+def make_blocks(schema: Schema, kinds: Mapping[str, Any], m: float | str, p: Any, smoothing: float) -> tuple[Any, ...]:
     """Give groups of columns that are counted and evaluated together."""
 
     def places(*wanted: str) -> tuple[int, ...]:
-        return tuple(
-            j for j, name in enumerate(schema.names) if isinstance(kinds[name], str) and kinds[name] in wanted
-        )
+        return tuple(j for j, name in enumerate(schema.names) if isinstance(kinds[name], str) and kinds[name] in wanted)
 
     blocks: list[Any] = []
     if columns := places("gaussian"):
-        blocks.append(GaussianColumns(columns, smoothing))
+        blocks.append(GaussianColumns(columns, tuple(schema.names[j] for j in columns), smoothing))
     if columns := places("counts"):
         weight = 1.0 if m == "laplace" else float(m)
         blocks.append(CountColumns(columns, tuple(schema.names[j] for j in columns), weight))
@@ -140,7 +131,5 @@ def united(mine: Schema, theirs: Schema) -> Schema:
 def _united(a: Column, b: Column) -> Column:
     new = tuple(c for c in b.categories if c not in a.categories)
     if a.kind == "ordinal" and a.categories != b.categories:
-        raise ValueError(
-            f"{a.where} has the levels {a.categories} in one model and {b.categories} in the other"
-        )
+        raise ValueError(f"{a.where} has the levels {a.categories} in one model and {b.categories} in the other")
     return replace(a, categories=a.categories + new)

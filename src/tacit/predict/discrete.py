@@ -31,8 +31,7 @@ class DiscreteNB(BayesClassifier):
         alpha = np.asarray(self.alpha, dtype=np.float64)
         if alpha.ndim > 0 and alpha.shape[0] != self.n_features_in_:
             raise ValueError(
-                f"When alpha is an array, it should contains `n_features`: {alpha.shape[0]} for "
-                f"{self.n_features_in_}"
+                f"When alpha is an array, it should contains `n_features`: {alpha.shape[0]} for {self.n_features_in_}"
             )
         if not (alpha >= 0).all():
             raise ValueError("All values in alpha must be greater than 0.")
@@ -59,9 +58,7 @@ class DiscreteNB(BayesClassifier):
             return read_source(self, X, reset=reset)
         if not is_sparse(X):
             return read_rows(self, X, reset=reset, allow_nan=allow_nan)
-        rows = check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator=self, input_name="X"
-        )
+        rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator=self, input_name="X")
         validate_data(self, rows, reset=reset, skip_check_array=True)
         rows.sum_duplicates()
         return SparseRows.of(rows)

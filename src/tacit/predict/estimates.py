@@ -78,7 +78,5 @@ def _given(shares: Any, column: Column) -> Array:
         shares = [shares[c] for c in column.categories]
     given = np.asarray(shares, dtype=np.float64)
     if given.shape != (column.n_categories,) or not (given >= 0).all() or not np.isclose(given.sum(), 1.0):
-        raise ValueError(
-            f"p of {column.where} must be {column.n_categories} probabilities that sum to 1, got {shares}"
-        )
+        raise ValueError(f"p of {column.where} must be {column.n_categories} probabilities that sum to 1, got {shares}")
     return given

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.linalg.lapack import dgejsv
 
+from tacit.distributions.inputs import patterns
+
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
+TINY = 1e-200  # keeps a division by nothing finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +135,8 @@ def _fixed_point(spectrum: Spectrum, state: State, hyper: Hyper, learn: tuple[bo
     w = spectrum.weights(state.alpha, state.lam)
     pull = state.alpha * spectrum.values
     gamma = float((pull / (state.lam + pull)).sum())
-    return _step(spectrum, state, hyper, learn, w, gamma, spectrum.problem.n - gamma, 0.0, 0.0)
+    noise = (spectrum.problem.n - gamma, spectrum.residual(w))
+    return _step(spectrum, state, hyper, learn, noise, (gamma, float(w @ w)))
 
 
 def _expectation(spectrum: Spectrum, state: State, hyper: Hyper, learn: tuple[bool, bool]) -> State:
@@ -140,18 +144,9 @@ def _expectation(spectrum: Spectrum, state: State, hyper: Hyper, learn: tuple[bo
     w = spectrum.weights(state.alpha, state.lam)
     spread = 1 / (state.lam + state.alpha * spectrum.values)
     d = len(spectrum.problem.xy)
-    whole = float(spread.sum()) + (d - len(w)) / state.lam
-    return _step(
-        spectrum,
-        state,
-        hyper,
-        learn,
-        w,
-        d,
-        spectrum.problem.n,
-        whole,
-        float((spectrum.values * spread).sum()),
-    )
+    noise = (spectrum.problem.n, spectrum.residual(w) + float((spectrum.values * spread).sum()))
+    size = float(w @ w) + float(spread.sum()) + (d - len(w)) / state.lam
+    return _step(spectrum, state, hyper, learn, noise, (float(d), size))
 
 
 def _step(
@@ -159,20 +154,15 @@ def _step(
     state: State,
     hyper: Hyper,
     learn: tuple[bool, bool],
-    w: Array,
-    weights: float,
-    rows: float,
-    weight_spread: float,
-    row_spread: float,
+    noise: tuple[float, float],
+    weights: tuple[float, float],
 ) -> State:
-    alpha = (rows + 2 * hyper.alpha_1) / (spectrum.residual(w) + row_spread + 2 * hyper.alpha_2 + _TINY)
-    lam = (weights + 2 * hyper.lambda_1) / (float(w @ w) + weight_spread + 2 * hyper.lambda_2 + _TINY)
+    """Precisions from a count and a sum of squares each, for noise and weights."""
+    alpha = (noise[0] + 2 * hyper.alpha_1) / (noise[1] + 2 * hyper.alpha_2 + TINY)
+    lam = (weights[0] + 2 * hyper.lambda_1) / (weights[1] + 2 * hyper.lambda_2 + TINY)
     alpha, lam = (float(np.clip(v, 1e-100, 1e100)) for v in (alpha, lam))
     new = State(alpha if learn[0] else state.alpha, lam if learn[1] else state.lam)
     return replace(new, score=score(spectrum, new, hyper))
-
-
-_TINY = 1e-200
 
 
 def maximise(
@@ -227,3 +217,15 @@ def _solve(A: Array, B: Array) -> Any:
     scale = np.where(scale > 0, scale, 1.0)
     inner = A / scale / scale[:, None] + 1e-12 * np.eye(len(A))
     return cho_solve(cho_factor(inner, lower=True), B / scale[:, None]) / scale[:, None]
+
+
+def marginalised(X: Array, mean: Array, cov: Array, coef: Array, sigma: Array) -> tuple[Array, Array]:
+    """Rows with missing inputs at their expectation, and the variance (n,) that this adds to the answer."""
+    X, extra = np.array(X, dtype=np.float64), np.zeros(len(X))
+    second = np.outer(coef, coef) + sigma  # of the weights, uncentred
+    for seen, rows in patterns(X):
+        if not seen.all():
+            slope, left = conditional(cov, seen)
+            X[np.ix_(rows, ~seen)] = mean[~seen] + (X[np.ix_(rows, seen)] - mean[seen]) @ slope.T
+            extra[rows] = max(float((second[np.ix_(~seen, ~seen)] * left).sum()), 0.0)
+    return X, extra

@@ -20,11 +20,7 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind in "biuSUT":
         return labels
-    lost = (
-        np.array([is_missing(v) for v in labels], dtype=bool)
-        if labels.dtype.kind == "O"
-        else labels != labels
-    )
+    lost = np.array([is_missing(v) for v in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels
     if lost.any():
         raise ValueError(
             f"the label of row {int(np.argmax(lost))} is missing (NaN, {int(lost.sum())} in all): "
@@ -75,9 +71,7 @@ def first_classes(classes: ArrayLike | None, known: Classes | None) -> Classes:
     """Give the classes that a `partial_fit` is about: told on the first call, the same ever after."""
     if known is not None:
         if classes is not None and not np.array_equal(known, np.sort(np.asarray(classes))):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
-            )
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
         return known
     if classes is None:
         raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -88,9 +82,7 @@ def check_priors(priors: ArrayLike, n_classes: int) -> NDArray[np.float64]:
     """Give the prior probabilities that a user has set, (K,)."""
     given = np.asarray(priors, dtype=np.float64)
     if given.shape != (n_classes,):
-        raise ValueError(
-            f"Number of priors must match number of classes: {given.shape} for {n_classes} classes"
-        )
+        raise ValueError(f"Number of priors must match number of classes: {given.shape} for {n_classes} classes")
     if not (given >= 0).all():
         raise ValueError("Priors must be non-negative and not missing.")
     if not np.isclose(given.sum(), 1.0):

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.data.matrix import check_weights
 from tacit.distributions import Gaussian
-from tacit.distributions.inputs import ColumnError, generator, patterns
+from tacit.distributions.inputs import ColumnError, generator
 from tacit.distributions.statistics import Moments
-from tacit.predict.evidence import Array, Hyper, Problem, State, conditional
+from tacit.predict.evidence import Array, Hyper, Problem, State, marginalised
 from tacit.predict.posterior import bayes, least_squares
 from tacit.predict.regression_sums import RegressionStatistics, joint_moments, read_targets
 from tacit.predict.rows import part, row_by_row, total
@@ -147,16 +147,12 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         if type(other) is not type(self):
             raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
         check_is_fitted(other)
-        names = [
-            list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (self, other)
-        ]
+        names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (self, other)]
         if names[0] != names[1]:
             raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")
         return self._settle(self.statistics_ + other.statistics_)
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool
-    ) -> tuple[Any, Array, Any]:
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> tuple[Any, Array, Any]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         rows = read_named(self, X, reset=reset, allow_nan=self._marginalises())
@@ -191,7 +187,10 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
     # from sums to the posterior
 
     def _settle(self, stats: RegressionStatistics) -> Self:
-        found = self._posterior(stats.moments)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._posterior(stats.moments)
+        if not (np.isfinite(found["coef_"]).all() and np.isfinite(found["sigma_"]).all()):
+            raise ValueError("the weights cannot be represented: the columns are too small or too large; rescale them")
         n_iter = max(1, len(found["trace_"]) - 1)
         self.__dict__.update(found, statistics_=stats, n_rows_=float(stats.moments.weight), n_iter_=n_iter)
         return self
@@ -292,7 +291,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
         """(n, 2) predictive mean and variance."""
         extra = np.zeros(len(X))
         if np.isnan(X).any():
-            X, extra = self._filled(X)
+            X, extra = marginalised(X, *self._inputs, self.coef_, self.sigma_)
         out = np.zeros((len(X), 2))
         out[:, 0] = X @ self.coef_ + self.intercept_
         if with_variance:
@@ -300,16 +299,3 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
             spread = np.maximum(np.einsum("ij,ij->i", gap @ self.sigma_, gap), 0.0)
             out[:, 1] = spread + extra + 1 / self.alpha_ + self._level_variance()
         return out
-
-    def _filled(self, X: Array) -> tuple[Array, Array]:
-        """Rows with missing inputs at their expectation, and the variance that this adds to the answer."""
-        mean, cov = self._inputs
-        X, extra = np.array(X, dtype=np.float64), np.zeros(len(X))
-        for seen, rows in patterns(X):
-            if seen.all():
-                continue
-            slope, left = conditional(cov, seen)
-            X[np.ix_(rows, ~seen)] = mean[~seen] + (X[np.ix_(rows, seen)] - mean[seen]) @ slope.T
-            second = np.outer(self.coef_, self.coef_) + self.sigma_  # of the weights, uncentred
-            extra[rows] = max(float((second[np.ix_(~seen, ~seen)] * left).sum()), 0.0)
-        return X, extra

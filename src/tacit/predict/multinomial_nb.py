@@ -10,7 +10,7 @@ from tacit import compiled
 from tacit.predict.classifier import Array
 from tacit.predict.discrete import DiscreteNB, one_hot, safe_log
 from tacit.predict.labels import Classes, Codes
-from tacit.predict.rows import SparseRows, four
+from tacit.predict.rows import SparseRows, lanes
 from tacit.predict.statistics import ClassStatistics, Counts
 
 
@@ -86,9 +86,7 @@ class MultinomialNB(DiscreteNB):
     def _chunk_joint(self, X: Any) -> Array:
         return self._coefficients.joint(X)
 
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, length: int = 100
-    ) -> tuple[Any, Classes]:
+    def sample(self, n_samples: int = 1, random_state: Any = None, *, length: int = 100) -> tuple[Any, Classes]:
         """Draw rows from the model: a class, then `length` counts from its distribution over columns.
 
         Parameters
@@ -125,7 +123,7 @@ class Coefficients:
     Parameters
     ----------
     constant : (K,) what is added for each class
-    finite : (d, four(K)) the finite factors, padded with zeros
+    finite : (d, lanes(K)) the finite factors, padded with zeros
     impossible : (d, K) one where the probability is zero; None if it never is
     """
 
@@ -138,7 +136,7 @@ class Coefficients:
         """Lay out (K, d) log probabilities."""
         n_classes, d = log_prob.shape
         impossible = np.isneginf(log_prob)
-        finite = np.zeros((d, four(n_classes)))
+        finite = np.zeros((d, lanes(n_classes)))
         finite[:, :n_classes] = np.where(impossible, 0.0, log_prob).T
         return cls(constant, finite, impossible.T.astype(np.float64) if impossible.any() else None)
 

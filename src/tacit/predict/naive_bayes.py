@@ -93,8 +93,7 @@ class NaiveBayes(BayesClassifier):
             self._look(rows)
         if not frames.is_frame(rows) and np.shape(rows)[1] != len(self.schema_):
             raise ValueError(
-                f"X has {np.shape(rows)[1]} features, but NaiveBayes is expecting {len(self.schema_)} "
-                "features as input"
+                f"X has {np.shape(rows)[1]} features, but NaiveBayes is expecting {len(self.schema_)} features as input"
             )
         values = self.schema_.encode(rows, unseen="code")
         for block in self.blocks_:
@@ -199,9 +198,7 @@ class NaiveBayes(BayesClassifier):
             out += fitted.joint(X[:, list(block.columns)], nothing)
         return out
 
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, *, like: Any = None
-    ) -> tuple[Any, Classes]:
+    def sample(self, n_samples: int = 1, random_state: Any = None, *, like: Any = None) -> tuple[Any, Classes]:
         """Draw rows from the model: first a class, then every column by itself.
 
         Parameters

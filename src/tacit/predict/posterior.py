@@ -6,15 +6,21 @@ import numpy as np
 
 from tacit.predict.evidence import Array, Hyper, Problem, Spectrum, State, maximise, whiten
 
+NO_NOISE = 1e-100  # stands for a variance of zero, and can be divided by
+
 
 def least_squares(problem: Problem) -> dict[str, Any]:
-    """Maximum likelihood: the weights of least norm if columns depend on each other."""
-    spectrum = Spectrum.of(problem)
+    """Maximum likelihood: the weights of least norm, in the units of the columns, if these are dependent."""
+    size = np.sqrt(np.diagonal(problem.xx))
+    unit = np.where(size > 0, size, 1.0)
+    inner = Problem(problem.n, problem.xx / unit / unit[:, None], problem.xy / unit, problem.yy)
+    spectrum = Spectrum.of(inner)
     weights = spectrum.along / spectrum.values
-    noise = max(spectrum.residual(weights) / problem.n, np.finfo(float).tiny)
+    noise = max(spectrum.residual(weights) / problem.n, NO_NOISE)
+    back = spectrum.vectors / unit[:, None]
     return {
-        "coef_": spectrum.vectors @ weights,
-        "sigma_": (spectrum.vectors * (noise / spectrum.values)) @ spectrum.vectors.T,
+        "coef_": back @ weights,
+        "sigma_": (back * (noise / spectrum.values)) @ back.T,
         "alpha_": 1 / noise,
         "lambda_": 0.0,
         "trace_": np.array([-0.5 * problem.n * (np.log(2 * np.pi * noise) + 1)]),

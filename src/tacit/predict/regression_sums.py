@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from tacit.distributions.inputs import ColumnError
 from tacit.distributions.statistics import Additive, Moments
 from tacit.predict.statistics import NEVER_LEARNT
 
@@ -49,17 +50,24 @@ def read_targets(y: Any) -> Array:
 def joint_moments(X: NDArray[Any], y: Array, weights: Array) -> Moments:
     """Moments of the columns and the target about their mean."""
     if np.isnan(X).any():
-        raise ValueError(
-            "partial_fit and forget need complete rows: fit marginalises missing inputs over all rows"
-        )
+        raise ValueError("partial_fit and forget need complete rows: fit marginalises missing inputs over all rows")
     d = X.shape[1]
     table = np.empty((len(X), d + 1))
     table[:, :d], table[:, d] = X, y
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _about_mean(table, weights)
+    squares = np.diagonal(found.second)
+    if not np.isfinite(squares).all():
+        j = int(np.argmin(np.isfinite(squares)))
+        raise ColumnError(f"x{j}" if j < d else "y", "has values too large to be squared: rescale it")
+    return found
+
+
+def _about_mean(table: Array, weights: Array) -> Moments:
     weighted = len(weights) > 0
     centre = np.average(table, axis=0, weights=weights if weighted and weights.any() else None)
     table -= centre
     if not weighted:
-        return Moments(np.asarray(float(len(X))), centre, table.sum(axis=0), table.T @ table)
+        return Moments(np.asarray(float(len(table))), centre, table.sum(axis=0), table.T @ table)
     table *= np.sqrt(weights)[:, None]
-    first = np.sqrt(weights) @ table
-    return Moments(np.asarray(weights.sum()), centre, first, table.T @ table)
+    return Moments(np.asarray(weights.sum()), centre, np.sqrt(weights) @ table, table.T @ table)

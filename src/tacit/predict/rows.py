@@ -67,9 +67,7 @@ class SparseRows:
 
     def __getitem__(self, rows: slice) -> "SparseRows":
         start, stop, _ = rows.indices(self.shape[0])
-        return SparseRows(
-            self.data, self.indices, self.indptr[start : stop + 1], (stop - start, self.shape[1])
-        )
+        return SparseRows(self.data, self.indices, self.indptr[start : stop + 1], (stop - start, self.shape[1]))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -115,3 +113,8 @@ def row_by_row(X: Any, f: Callable[[Chunk], NDArray[Any]]) -> NDArray[Any]:
 def part(values: NDArray[Any] | None, chunk: Chunk) -> NDArray[Any]:
     """Entries of a per-row array that belong to a chunk; an empty array stands for none."""
     return np.empty(0) if values is None else values[chunk.start : chunk.stop]
+
+
+def lanes(K: int) -> int:
+    """Round up to a multiple of four or five, whichever is nearer: as many classes are summed at a time."""
+    return min(four(K), -(-K // 5) * 5)

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import compiled
-from tacit.distributions.inputs import Array, no_negative
+from tacit.distributions.inputs import Array, ColumnError, no_negative
 from tacit.distributions.statistics import Additive, Moments
 
 MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
-NEVER_LEARNT = (
-    "these rows were never learnt: the statistics would become negative; the model is left as it was"
-)
+SMALLEST = 1e-290  # variances below it have lost digits
+NEVER_LEARNT = "these rows were never learnt: the statistics would become negative; the model is left as it was"
 
 
 class Reducible(Protocol):
@@ -34,9 +33,7 @@ class ClassStatistics(Additive):
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
         try:
-            return type(self)(
-                no_negative(self.class_count, "class counts"), self.features.settled(before.features)
-            )
+            return type(self)(no_negative(self.class_count, "class counts"), self.features.settled(before.features))
         except ValueError as problem:
             raise ValueError(NEVER_LEARNT) from problem
 
@@ -59,9 +56,7 @@ class ClassMoments(Additive):
         """Sum up rows by class."""
         weight, mean, scatter = (np.zeros((n_classes, X.shape[1])) for _ in range(3))
         rows = max(MOMENT_ROWS, 4 * n_classes)
-        compiled.naive_bayes.class_moments(
-            np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter
-        )
+        compiled.naive_bayes.class_moments(np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter)
         flat = Moments(weight.ravel(), mean.ravel(), np.zeros(weight.size), scatter.ravel())
         return cls(flat, weight.shape)
 
@@ -127,9 +122,11 @@ class Powers(Additive):
     @classmethod
     def of(cls, X: NDArray[Any], weights: NDArray[Any], moments: ClassMoments) -> Self:
         """Sum up rows about their mean; the lower powers are in the moments already."""
-        weight, centre, variance = moments.pooled()
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight, centre, variance = moments.pooled()
         third, fourth = np.zeros(len(centre)), np.zeros(len(centre))
         compiled.naive_bayes.column_powers(np.ascontiguousarray(X), weights, centre, third, fourth)
+        _refuse_extremes(variance, fourth)
         return cls(centre, np.stack([weight, np.zeros(len(centre)), weight * variance, third, fourth]))
 
     def about(self, centre: Array) -> Self:
@@ -156,6 +153,14 @@ class Powers(Additive):
         safe = np.where(second > 0, second, 1.0)
         variance = np.maximum(second, 0.0) / np.where(weight > 0, weight, 1.0)
         return np.maximum(variance, np.where(second > 0, fourth / (3 * safe), 0.0))
+
+
+def _refuse_extremes(variance: Array, fourth: Array) -> None:
+    """See that squares of squares can be represented; an error names the column."""
+    wrong = ~np.isfinite(fourth) | ((variance > 0) & (variance < SMALLEST))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ColumnError(j, f"has values of extreme size (variance {variance[j]:.3g}): rescale it")
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,9 +208,7 @@ class CategoryCounts(Additive):
         ends = np.cumsum(widths) * n_classes
         counts = np.zeros(int(ends[-1]) if len(ends) else 0)
         offsets = (ends - widths * n_classes).astype(np.int64)
-        compiled.naive_bayes.category_counts(
-            np.ascontiguousarray(X), codes, weights, offsets, n_classes, counts
-        )
+        compiled.naive_bayes.category_counts(np.ascontiguousarray(X), codes, weights, offsets, n_classes, counts)
         flat = zip(offsets, widths, strict=True)
         return cls(tuple(counts[a : a + k * n_classes].reshape(k, n_classes) for a, k in flat))
 

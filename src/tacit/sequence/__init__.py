@@ -5,6 +5,7 @@ from tacit.sequence.chain import ImpossibleSequence
 from tacit.sequence.discrete import CategoricalHMM, PoissonHMM
 from tacit.sequence.gaussian import GaussianHMM
 from tacit.sequence.hidden import HiddenMarkovModel
+from tacit.sequence.markov import MarkovChain
 from tacit.sequence.mixture import GMMHMM
 from tacit.sequence.monitor import ConvergenceMonitor
 
@@ -15,6 +16,7 @@ __all__ = [
     "GaussianHMM",
     "HiddenMarkovModel",
     "ImpossibleSequence",
+    "MarkovChain",
     "MixtureOf",
     "PoissonHMM",
 ]

@@ -18,6 +18,7 @@ from tacit.sequence import chain as ch
 from tacit.sequence.chain import Array, Chain, Ints
 from tacit.sequence.emission import Emission
 from tacit.sequence.fitting import FitPlan, run
+from tacit.sequence.insight import InsightMixin
 from tacit.sequence.model import HmmModel, HmmStatistics, Params
 from tacit.sequence.monitor import ConvergenceMonitor
 from tacit.sequence.online import FilterMixin
@@ -27,7 +28,7 @@ from tacit.sequence.rule import ChainRule, check_fixed, check_prior, check_proba
 _log = logging.getLogger("tacit.sequence")
 
 
-class BaseHMM(PathMixin, FilterMixin, BaseEstimator):
+class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
     """What hidden Markov models have in common; subclasses say what the emissions are.
 
     A parameter that is assigned before a fit (``model.transmat_ = ...``) is where the fit starts, unless its letter
@@ -139,7 +140,7 @@ class BaseHMM(PathMixin, FilterMixin, BaseEstimator):
         return np.asarray(value) == 0
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
-        return HmmModel(self._emission(X), self._rule(), labels)
+        return HmmModel(self._emission(X), self._rule(), labels, self.checkpoint)
 
     def _chain(self) -> Chain:
         K = self.n_components

@@ -83,6 +83,15 @@ class MixtureOf(Family):
     def _entropy(self) -> float:
         raise TypeError("the entropy of a mixture has no closed form")
 
+    def _marginal(self, columns: list[int]) -> "MixtureOf":
+        return MixtureOf(tuple(part.marginal(columns) for part in self.parts), self.weights)  # type: ignore[arg-type]
+
+    def _conditional(self, columns: list[int], values: Array, rest: list[int]) -> "MixtureOf":
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.weights) + [part.marginal(columns).log_prob(values[None])[0] for part in self.parts]
+        parts = tuple(part.conditional(columns, values) for part in self.parts)
+        return MixtureOf(parts, special.softmax(logs))  # type: ignore[arg-type]
+
     # sampling
 
     def _sample(self, n: int, rng: np.random.Generator) -> Array:

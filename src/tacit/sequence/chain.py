@@ -5,6 +5,7 @@ Nothing here knows what the observations are: a `Chain` and a function that give
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LogDensity = Callable[[int, int], Array]
 """Rows a to b of the (n, K) log densities, in memory that may be overwritten."""
+
+BLOCK = 4096
+"""Rows that are worked on together, so that they stay in cache."""
 
 SMALL = 12
 """Up to this many states, kernels are compiled for their exact number."""
@@ -84,57 +88,103 @@ def exponentiate(L: Array, width: tuple[int, ...]) -> Array:
     return top
 
 
-def smooth(chain: Chain, density: LogDensity, lengths: Ints, weights: Array | None = None) -> Smoothed:
-    """Forward and backward through all sequences.
+def smooth(chain: Chain, density: LogDensity, lengths: Ints) -> Smoothed:
+    """Forward and backward through all sequences."""
+    posterior = np.empty((int(lengths.sum()), chain.n_states))
+
+    def fill(start: int, stop: int, b: Array, top: Array) -> None:
+        b[:] = density(start, stop)
+        compiled.hmm.exponentiate(b, chain.width, top, np.empty(2048))
+
+    def keep(start: int, stop: int, g: Array) -> None:
+        posterior[start:stop] = g
+
+    swept = sweep(chain, fill, density, lengths, keep)
+    return Smoothed(posterior, swept.log_likelihood, swept.first, swept.transitions)
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Log-likelihoods (S,), expected first states (K,), transitions (K, K) and visits (K,)."""
+
+    log_likelihood: Array
+    first: Array
+    transitions: Array
+    visits: Array
+
+
+def sweep(
+    chain: Chain,
+    fill: Callable[[int, int, Array, Array], None],
+    density: LogDensity,
+    lengths: Ints,
+    each: Callable[[int, int, Array], None],
+    weights: Array | None = None,
+    memo: dict[str, Any] | None = None,
+) -> Swept:
+    """Forward and backward through all sequences, block by block where rows do not depend on each other.
 
     Parameters
     ----------
     chain
         Start and transitions.
+    fill
+        Called with first row, last row, b and top: fills b with densities over exp(top).
     density
-        Gives log densities.
+        Gives log densities, asked only where linear space is not enough.
     lengths
         Length of each sequence.
+    each
+        Called with first row, last row, and their (weighted) posteriors, which it must not keep.
     weights
-        Weight of each row (the same for all rows of a sequence) in the expected counts, or None.
+        Weight of each row (the same for all rows of a sequence), or None.
+    memo
+        Where to keep memory for the next time.
     """
-    n = int(lengths.sum())
-    b = density(0, n)
-    return smooth_scaled(chain, b, exponentiate(b, chain.width), density, lengths, weights)
-
-
-def smooth_scaled(
-    chain: Chain, b: Array, top: Array, density: LogDensity, lengths: Ints, weights: Array | None
-) -> Smoothed:
-    """Go on from densities b (n, K) over exp(top); `density` is asked again where log space is needed."""
+    n, K, width = int(lengths.sum()), chain.n_states, chain.width
+    b, a, g, top, link = _memory(n, K, memo)
     w = np.empty(0) if weights is None else weights
-    a, g, h, logs = np.empty_like(b), np.empty_like(b), np.empty(len(b)), np.empty(len(lengths))
-    A = np.ascontiguousarray(chain.transition)
-    back = np.ascontiguousarray(A.T)
-    compiled.hmm.smooth(
-        b, top, lengths, w, chain.start, A, back, chain.can_lose_states, chain.width, a, g, h, logs
+    A, logs, visits = np.ascontiguousarray(chain.transition), np.empty(len(lengths)), np.zeros(K)
+    blocks = [(i, min(i + BLOCK, n)) for i in range(0, n, BLOCK)]
+    for i, j in blocks:
+        fill(i, j, b[i:j], top[i:j])
+    compiled.hmm.both_ways_all(
+        b, top, lengths, w, chain.start, A, np.ascontiguousarray(A.T), chain.can_lose_states, width, a, g, link, logs
     )
-    counts = A * (a[:-1].T @ b[1:])
-    for s in np.flatnonzero(np.isnan(logs)):
-        logs[s] = _smooth_in_logs(chain, density, lengths, int(s), 1.0 if weights is None else w, g, counts)
+    counts = np.zeros((K, K))
+    for i, j in blocks:
+        compiled.hmm.posteriors(b[i:j], link[i:j], w[i:j], width, a[i:j], g[i:j], visits)
+        counts += a[max(i - 1, 0) : j - 1].T @ b[max(i, 1) : j]
+        each(i, j, g[i:j])
+    counts *= A
     starts = first_rows(lengths)
-    first = g[starts] if weights is None else g[starts] * w[starts, None]
-    return Smoothed(g, logs, first.sum(axis=0), counts)
+    first = g[starts].sum(axis=0)
+    for s in np.flatnonzero(np.isnan(logs)):
+        i, j = int(starts[s]), int(starts[s] + lengths[s])
+        logs[s] = _smooth_in_logs(chain, density(i, j), int(s), 1.0 if weights is None else float(w[i]), g[i:j], counts)
+        first += g[i]
+        visits += g[i:j].sum(axis=0)
+        each(i, j, g[i:j])
+    return Swept(logs, first, counts, visits)
 
 
-def _smooth_in_logs(
-    chain: Chain, density: LogDensity, lengths: Ints, s: int, w: Array | float, g: Array, counts: Array
-) -> float:
-    first = int(lengths[:s].sum())
-    last = first + int(lengths[s])
-    L = density(first, last)
+def _memory(n: int, K: int, memo: dict[str, Any] | None) -> Any:
+    """Three (n, K) and two (n,) arrays; kept in the memo, since fresh memory costs as much as a pass over it."""
+    if memo is None or "hmm" not in memo or memo["hmm"][0].shape != (n, K):
+        fresh = (np.empty((n, K)), np.empty((n, K)), np.empty((n, K)), np.empty(n), np.empty(n))
+        if memo is None:
+            return fresh
+        memo["hmm"] = fresh
+    return memo["hmm"]
+
+
+def _smooth_in_logs(chain: Chain, L: Array, s: int, weight: float, g: Array, counts: Array) -> float:
+    """Fill g with weighted posteriors and add to the counts, all in log space."""
     log_start, log_A = chain.logs()
-    weight = w if isinstance(w, float) else float(w[first])
-    total, bad = compiled.hmm.log_smooth(
-        L, log_start, chain.transition, log_A, weight, np.empty_like(L), g[first:last], counts
-    )
+    total, bad = compiled.hmm.log_smooth(L, log_start, chain.transition, log_A, weight, np.empty_like(L), g, counts)
     if bad >= 0:
         raise ImpossibleSequence(s, int(bad))
+    g *= weight
     return float(total)
 
 

@@ -31,7 +31,7 @@ class CategoricalHMM(BaseHMM):
         As in `GaussianHMM`.
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
-    startprob, transmat, n_init
+    startprob, transmat, n_init, checkpoint
         As in `GaussianHMM`.
 
     Attributes
@@ -70,6 +70,7 @@ class CategoricalHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
+        checkpoint: bool = False,
     ) -> None:
         self.n_components = n_components
         self.startprob_prior = startprob_prior
@@ -87,6 +88,7 @@ class CategoricalHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
+        self.checkpoint = checkpoint
 
     @property
     def n_features(self) -> int | None:
@@ -170,7 +172,7 @@ class PoissonHMM(BaseHMM):
         As in `GaussianHMM`.
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), l(ambdas).
-    startprob, transmat, n_init
+    startprob, transmat, n_init, checkpoint
         As in `GaussianHMM`.
 
     Attributes
@@ -207,6 +209,7 @@ class PoissonHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
+        checkpoint: bool = False,
     ) -> None:
         self.n_components = n_components
         self.startprob_prior = startprob_prior
@@ -224,6 +227,7 @@ class PoissonHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
+        self.checkpoint = checkpoint
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         if ((X < 0) | (X != np.floor(X)) & ~np.isnan(X)).any():

@@ -34,11 +34,9 @@ class CategoricalEmission(Emission[Array]):
             table = np.vstack([np.log(theta.T), np.zeros(len(theta))])
         return np.asarray(table[codes_of(X)])
 
-    def scaled(self, theta: Array, X: Array, width: tuple[int, ...]) -> tuple[Array, Array]:
+    def fill(self, theta: Array, X: Array, width: tuple[int, ...], b: Array, top: Array) -> None:
         """Probabilities themselves: no logarithm, no exponential."""
-        b, top = np.empty((len(X), len(theta))), np.empty(len(X))
         compiled.hmm_emissions.gather(codes_of(X), np.ascontiguousarray(theta.T), top, b)
-        return b, top
 
     def expect(self, theta: Array, X: Array, g: Array) -> Counts:
         """Expected counts."""

@@ -5,9 +5,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from tacit import compiled
 from tacit.distributions import Distribution
 from tacit.distributions.statistics import Additive
-from tacit.sequence.chain import Array, Ints, exponentiate
+from tacit.sequence.chain import Array, Ints
 
 Theta = TypeVar("Theta")
 
@@ -22,10 +23,10 @@ class Emission(ABC, Generic[Theta]):
     def log_density(self, theta: Theta, X: Array) -> Array:
         """Log density (n, K) of each row in each state; missing entries are marginalised out."""
 
-    def scaled(self, theta: Theta, X: Array, width: tuple[int, ...]) -> tuple[Array, Array]:
-        """Densities (n, K) over exp(top), and top (n,)."""
-        b = self.log_density(theta, X)
-        return b, exponentiate(b, width)
+    def fill(self, theta: Theta, X: Array, width: tuple[int, ...], b: Array, top: Array) -> None:
+        """Fill b (n, K) with densities over exp(top), and top (n,)."""
+        b[:] = self.log_density(theta, X)
+        compiled.hmm.exponentiate(b, width, top, np.empty(2048))
 
     @abstractmethod
     def expect(self, theta: Theta, X: Array, g: Array) -> Additive:

@@ -55,6 +55,8 @@ class GaussianHMM(BaseHMM):
         Fixed transition probabilities, NaN where they are learnt.
     n_init
         Number of starts, of which the best is kept.
+    checkpoint
+        Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
 
     Attributes
     ----------
@@ -99,6 +101,7 @@ class GaussianHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
+        checkpoint: bool = False,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -120,6 +123,7 @@ class GaussianHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
+        self.checkpoint = checkpoint
 
     # attributes
 

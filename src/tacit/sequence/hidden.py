@@ -46,6 +46,8 @@ class HiddenMarkovModel(BaseHMM):
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
     verbose
         Show progress on a terminal.
+    checkpoint
+        Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
 
     Attributes
     ----------
@@ -87,6 +89,7 @@ class HiddenMarkovModel(BaseHMM):
         params: str = "ste",
         init_params: str = "ste",
         verbose: Any = False,
+        checkpoint: bool = False,
     ) -> None:
         self.n_components = n_components
         self.emission = emission
@@ -101,6 +104,7 @@ class HiddenMarkovModel(BaseHMM):
         self.n_iter = n_iter
         self.tol = tol
         self.n_init = n_init
+        self.checkpoint = checkpoint
         self.params = params
         self.init_params = init_params
         self.verbose = verbose

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,8 @@ import numpy as np
 from tacit.data.chunks import Chunk
 from tacit.distributions.statistics import Additive
 from tacit.learn.protocol import Statistics
-from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows, smooth_scaled
+from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows, sweep
+from tacit.sequence.checkpoint import checkpointed_sweep
 from tacit.sequence.emission import Emission
 from tacit.sequence.rule import ChainRule
 
@@ -41,22 +44,25 @@ class HmmModel:
     emission : what the states emit
     rule : how the chain is learnt
     labels : (rows of the whole table,) known states, -1 where unknown; or None
+    checkpoint : whether to use memory of the order of sqrt(T) K instead of T K, and more time
     """
 
     emission: Emission[Any]
     rule: ChainRule
     labels: Ints | None = None
+    checkpoint: bool = False
 
     def log_density(self, params: Params, X: Array, start: int = 0) -> Array:
         """Log densities (n, K); -inf for states that contradict a label."""
         return mask(self.emission.log_density(params.theta, X), self.labels, start)
 
-    def scaled(self, params: Params, X: Array, start: int = 0) -> tuple[Array, Array]:
-        """Densities (n, K) over exp(top), and top (n,)."""
+    def fill(self, params: Params, X: Array, start: int, b: Array, top: Array) -> None:
+        """Fill b (n, K) with densities over exp(top), and top (n,)."""
         if self.labels is None:
-            return self.emission.scaled(params.theta, X, params.chain.width)
-        b = self.log_density(params, X, start)
-        return b, exponentiate(b, params.chain.width)
+            self.emission.fill(params.theta, X, params.chain.width, b, top)
+        else:
+            b[:] = self.log_density(params, X, start)
+            top[:] = exponentiate(b, params.chain.width)
 
     def density(self, params: Params, X: Array, start: int = 0) -> Callable[[int, int], Array]:
         """Give the function of rows that the algorithms ask for log densities."""
@@ -64,25 +70,32 @@ class HmmModel:
 
     def expect(self, params: Params, chunk: Chunk) -> HmmStatistics:
         """Forward and backward through the sequences of a chunk."""
-        X = as_doubles(chunk)
-        lengths = lengths_of(chunk)
-        b, top = self.scaled(params, X, chunk.start)
+        X, lengths, theta = as_doubles(chunk), lengths_of(chunk), params.theta
+        parts: list[Any] = []
+
+        def fill(i: int, j: int, b: Array, top: Array) -> None:
+            self.fill(params, X[i:j], chunk.start + i, b, top)
+
+        def each(i: int, j: int, g: Array) -> None:
+            parts.append(self.emission.expect(theta, X[i:j], g))
+
+        density = self.density(params, X, chunk.start)
         try:
-            found = smooth_scaled(
-                params.chain, b, top, self.density(params, X, chunk.start), lengths, chunk.weights
-            )
+            if self.checkpoint:
+                found = checkpointed_sweep(params.chain, fill, density, lengths, each, chunk.weights)
+            else:
+                found = sweep(params.chain, fill, density, lengths, each, chunk.weights, chunk.memo)
         except ImpossibleSequence as problem:
             row = chunk.start + int(lengths[: problem.sequence].sum()) + problem.step
             raise ImpossibleRow(row) from None
-        g = found.posterior if chunk.weights is None else found.posterior * chunk.weights[:, None]
         weights = 1.0 if chunk.weights is None else chunk.weights[first_rows(lengths)]
         return HmmStatistics(
             chunk.total_weight,
             float((found.log_likelihood * weights).sum()),
             found.first,
             found.transitions,
-            g.sum(axis=0),
-            self.emission.expect(params.theta, X, g),
+            found.visits,
+            reduce(add, parts),
         )
 
     def update(self, params: Params, stats: HmmStatistics) -> Params:
