@@ -224,3 +224,28 @@ def test_a_schema_can_be_given():
 def test_values_of_extreme_size_are_named():
     with pytest.raises(ValueError, match="column 'cm' has values beyond"):
         TablePrep().fit(table().assign(cm=1e200))
+
+
+def test_arrays_of_mixed_types():
+    X = table().astype(object).to_numpy()
+    prep = TablePrep(ordinal={"x2": ["S", "M", "L"]}).fit(X)
+    out = prep.transform(X)
+    assert out.dtype == object
+    assert set(out[:, 2]) == {0.0, 1.0, 2.0}
+    back = prep.inverse_transform(out)
+    assert (back[:, 2:] == X[:, 2:]).all()
+    np.testing.assert_allclose(back[:, :2].astype(float), X[:, :2].astype(float))
+
+
+def test_names_of_what_comes_out():
+    prep = TablePrep().fit(np.eye(3))
+    assert list(prep.get_feature_names_out()) == ["x0", "x1", "x2"]
+    assert list(prep.get_feature_names_out(["a", "b", "c"])) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="should have length"):
+        prep.get_feature_names_out(["a"])
+    with pytest.raises(ValueError, match="not equal to feature_names_in_"):
+        TablePrep().fit(table()).get_feature_names_out(["a", "b", "c", "d"])
+    with pytest.raises(ValueError, match="'cm' is not in the table"):
+        TablePrep().fit(table()).inverse_transform(table().drop(columns="cm"))
+    with pytest.raises(ValueError, match="is expecting 3 features"):
+        prep.transform(np.eye(2))

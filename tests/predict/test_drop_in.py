@@ -280,3 +280,50 @@ def test_values_of_extreme_size_are_named(size):
         predict.GaussianNB().fit(X, [0, 1, 0, 1, 0, 1])
     with pytest.raises(ValueError, match="column 'x1' has values of extreme size"):
         predict.NaiveBayes().fit(X, [0, 1, 0, 1, 0, 1])
+
+
+def test_no_smoothing_makes_impossible_rows_dense_or_sparse():
+    X, y = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), [0, 1]
+    asked = np.array([[1.0, 1.0, 1.0], [3.0, 0.0, 1.0]])
+    for name in ("MultinomialNB", "BernoulliNB"):
+        model = getattr(predict, name)(alpha=0.0).fit(X, y)
+        for rows in (asked, sp.csr_array(asked)):
+            np.testing.assert_allclose(model.predict_proba(rows), [[0.5, 0.5], [1.0, 0.0]])
+            assert model.score_samples(rows)[0] == -np.inf
+            np.testing.assert_allclose(model.predict_log_proba(rows)[0], np.log(0.5))
+
+
+def test_choices_are_checked():
+    X, y = data("BernoulliNB")
+    with pytest.raises(ValueError, match="binarize must not be negative"):
+        predict.BernoulliNB(binarize=-1.0).fit(sp.csr_array(X), y)
+    with pytest.raises(ValueError, match="var_smoothing"):
+        predict.GaussianNB(var_smoothing=-1.0).fit(X, y)
+    with pytest.raises(ValueError, match="alpha"):
+        predict.MultinomialNB(alpha=-1.0).fit(X, y)
+    with pytest.raises(ValueError, match="min_categories"):
+        predict.CategoricalNB(min_categories=1.5).fit(X, y)
+    with pytest.raises(ValueError, match="non-negative"):
+        predict.GaussianNB(priors=[-1.0, 1.0, 1.0]).fit(X, y)
+    with pytest.raises(ValueError, match="requires y"):
+        predict.GaussianNB().fit(X, None)
+    with pytest.raises(ValueError, match="no rows are left"):
+        predict.GaussianNB().fit(X, y).forget(X, y)
+
+
+def test_ones_and_zeros_need_no_threshold():
+    X, y = data("BernoulliNB")
+    ones = (X > 1).astype(float)
+    for rows in (ones, sp.csr_array(ones)):
+        plain = predict.BernoulliNB(binarize=None).fit(rows, y)
+        np.testing.assert_allclose(plain.feature_log_prob_, predict.BernoulliNB().fit(ones, y).feature_log_prob_)
+
+
+@pytest.mark.parametrize(
+    "labels", [[-128, 127, -128, 127], [True, False, True, False], [0.0, 2.0, 0.0, 2.0], [2**62, 5, 2**62, 5]]
+)
+def test_labels_of_any_type_come_back(labels):
+    for y in (np.array(labels), np.array(labels).astype(np.int8) if abs(labels[0]) == 128 else np.array(labels)):
+        model = predict.GaussianNB().fit([[0.0], [9.0], [1.0], [8.0]], y)
+        np.testing.assert_array_equal(model.predict([[0.5], [8.5]]), y[:2])
+        assert model.classes_.dtype == y.dtype

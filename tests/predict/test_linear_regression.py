@@ -11,7 +11,7 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge
 
 from tacit.learn import threads
 from tacit.predict import BayesianLinearRegression
-from tacit.predict.evidence import eigen
+from tacit.predict.evidence import Hyper, Problem, Spectrum, State, _expectation, _fixed_point, eigen
 
 
 def data(n=200, d=5, seed=0, noise=1.0):
@@ -27,7 +27,7 @@ def test_evidence_is_bayesian_ridge(intercept, weighted):
     X, y = load_diabetes(return_X_y=True)
     w = np.random.default_rng(0).integers(1, 4, size=len(y)) if weighted else np.ones(len(y), dtype=int)
     rows = np.repeat(np.arange(len(y)), w)
-    theirs = BayesianRidge(tol=1e-14, max_iter=100_000, fit_intercept=intercept).fit(X[rows], y[rows])
+    theirs = BayesianRidge(tol=1e-11, max_iter=2_000, fit_intercept=intercept).fit(X[rows], y[rows])
     if not intercept:  # theirs starts from the variance about the mean; the fixed point is the same
         assert theirs.intercept_ == 0.0
     ours = BayesianLinearRegression(tol=1e-12, max_iter=10_000, fit_intercept=intercept)
@@ -239,3 +239,49 @@ def test_values_of_extreme_size_are_named():
         BayesianLinearRegression().fit(X, y * 1e200)
     with pytest.raises(ValueError, match="rescale"):
         BayesianLinearRegression(method="ml").fit(X * 1e-160, y)
+
+
+def test_both_kinds_of_step_climb_to_one_summit():
+    X, y, _ = data(n=25)
+    spectrum = Spectrum.of(Problem(25.0, X.T @ X, X.T @ y, float(y @ y)))
+    states = {}
+    for step in (_expectation, _fixed_point):
+        state, scores = State(1.0, 1.0), []
+        for _ in range(3000):
+            state = step(spectrum, state, Hyper(1e-6, 1e-6, 1e-6, 1e-6), (True, True))
+            scores.append(state.score)
+        states[step] = state
+        if step is _expectation:
+            assert np.diff(scores).min() > -1e-9
+    a, b = states.values()
+    assert (a.alpha, a.lam) == pytest.approx((b.alpha, b.lam), rel=1e-6)
+
+
+def test_running_out_of_steps_is_not_convergence():
+    X, y, _ = data()
+    assert not BayesianLinearRegression(max_iter=1).fit(X, y).converged_
+    assert BayesianLinearRegression(method="map", noise_variance=1.0, max_iter=1).fit(X, y).converged_
+
+
+def test_models_that_do_not_fit_together_are_not_merged():
+    X, y, _ = data()
+    model = BayesianLinearRegression().fit(X, y)
+    with pytest.raises(ValueError, match="different columns"):
+        model.merge(BayesianLinearRegression().fit(X[:, :2], y))
+    with pytest.raises(TypeError, match="cannot merge"):
+        model.merge(Ridge().fit(X, y))
+
+
+def test_rows_in_chunks():
+    from tacit.data import as_source
+
+    X, y, _ = data()
+    whole, chunked = (BayesianLinearRegression().fit(rows, y) for rows in (X, as_source(X, chunk_rows=7)))
+    np.testing.assert_allclose(chunked.coef_, whole.coef_, rtol=1e-10)
+    np.testing.assert_allclose(chunked.predict(as_source(X, chunk_rows=9)), whole.predict(X))
+    with pytest.raises(ValueError, match="y has 20 targets"):
+        BayesianLinearRegression().fit(as_source(X, chunk_rows=7), y[:20])
+    with pytest.raises(ValueError, match="X has 2 features"):
+        whole.predict(as_source(X[:, :2]))
+    with pytest.raises(ValueError, match="y must be numbers"):
+        whole.fit(X, np.array(["a"] * len(y)))

@@ -241,3 +241,37 @@ def test_a_schema_given_by_hand():
     assert model.kinds_ == {"grade": "ordinal", "zip": "categorical"}
     proba = model.predict_proba(pd.DataFrame({"grade": ["better"], "zip": [None]}))
     assert proba[0, 1] > 0.5  # between good and best, both of class 1
+
+
+def test_a_class_with_too_little_for_a_family_has_that_of_all():
+    X, y = pd.DataFrame({"wait": [1.0, 2.0, 4.0, 3.0]}), [0, 0, 0, 1]
+    model = NaiveBayes({"wait": Gamma()}).fit(X, y)
+    pooled = Gamma().fit(X.to_numpy())
+    np.testing.assert_allclose(model.distributions_[0].members[1].mean, pooled.mean)
+    np.testing.assert_allclose(model.predict_joint_log_proba(X)[:, 1], np.log(0.25) + pooled.log_prob(X.to_numpy()))
+
+
+def test_numbers_as_ordinal_levels():
+    X = np.array([[1.0], [2.0], [1.0], [5.0], [4.0], [5.0]])
+    model = NaiveBayes({0: "ordinal"}).fit(X, [0, 0, 0, 1, 1, 1])
+    assert model.schema_["x0"].categories == (1.0, 2.0, 4.0, 5.0)
+    np.testing.assert_array_equal(model.predict(X), [0, 0, 0, 1, 1, 1])
+    with pytest.raises(ValueError, match="not among its categories"):
+        model.partial_fit(np.array([[3.0]]), [0])
+    other = NaiveBayes({0: "ordinal"}).fit(X[:4], [0, 0, 0, 1])
+    with pytest.raises(ValueError, match="has the levels"):
+        model.merge(other)
+
+
+def test_priors_of_classes_and_of_a_model_of_other_columns():
+    X, y = mixed()
+    model = NaiveBayes(FAMILIES, priors=[0.9, 0.1]).fit(X, y)
+    np.testing.assert_array_equal(model.class_prior_, [0.9, 0.1])
+    with pytest.raises(ValueError, match="different columns"):
+        model.merge(NaiveBayes().fit(X[["cm"]], y))
+    with pytest.raises(ValueError, match="p must be"):
+        NaiveBayes(p="even").fit(X[["city"]], y)
+    with pytest.raises(ValueError, match="no probability for"):
+        NaiveBayes(p={"city": {"Oslo": 1.0}}).fit(X[["city"]], y)
+    with pytest.raises(ValueError, match="is expecting 1 features"):
+        NaiveBayes().fit(X[["cm"]].to_numpy(), y).predict([[1.0, 2.0]])

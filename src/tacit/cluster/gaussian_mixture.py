@@ -312,6 +312,18 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
         shape = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
         return shape[self.covariance_type] + k * d + k - 1
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @staticmethod
+    def _expected_failed_checks() -> dict[str, str]:
+        return {
+            "check_sample_weight_equivalence_on_dense_data": "random starts draw rows, so repeats lead elsewhere; "
+            "from a given start weights equal repeats"
+        }
+
     def _engine(self) -> tuple[GaussianMixtureModel, GaussianParams]:
         check_is_fitted(self)
         return self._model(self.statistics_.rows), stored_params(self)

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit import compiled
+from tacit.cluster.gaussian_constraints import Constraints
+from tacit.cluster.gaussian_gradient import packed, packed_slope, unpacked
 from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
 from tacit.cluster.gaussian_params import KINDS, Frame, GaussianParams, Kind
+from tacit.cluster.gaussian_prior import FramePrior, MixturePrior, relative_prior
 from tacit.cluster.gaussian_stats import GaussianMoments
+from tacit.cluster.gaussian_update import updated
 from tacit.data.chunks import Chunk
 from tacit.learn.protocol import Array
 
@@ -19,13 +23,15 @@ _NO_JOINT = np.empty((0, 0))
 class GaussianMixtureModel:
     """Maximum a posteriori Gaussian mixture.
 
-    The prior on each covariance is inverse Wishart about the frame's unit matrix, that is, about the data's
-    own variances, with the weight of `strength` rows: enough to keep a component that sits on one point
-    finite, and gone at `strength` zero.
+    Without another, the prior on each covariance is inverse Wishart about the frame's unit matrix, that is, about
+    the data's own variances, with the weight of `strength` rows: enough to keep a component that sits on one
+    point finite, and gone at `strength` zero.
     """
 
     kind: Kind
     strength: float = 0.0
+    prior: MixturePrior | None = None
+    constraints: Constraints | None = None
 
     def expect(self, params: GaussianParams, chunk: Chunk) -> GaussianMoments:
         """Expected moments of the components over a chunk."""
@@ -42,32 +48,31 @@ class GaussianMixtureModel:
 
     def update(self, params: GaussianParams, stats: GaussianMoments) -> GaussianParams:
         """Weights, means and covariances that are best for these moments."""
-        alive = stats.weight > 10 * np.finfo(float).eps
-        means = np.where(alive[:, None], stats.centre + stats.offsets(), params.means)
-        covariances = self._covariances(params, stats, alive)
-        return GaussianParams(self.kind, params.frame, stats.weight / stats.weight.sum(), means, covariances)
-
-    def _covariances(self, params: GaussianParams, stats: GaussianMoments, alive: Array) -> Array:
-        scatter, d = stats.scatter(), stats.first.shape[1]
-        prior = {"full": np.eye(d), "tied": len(alive) * np.eye(d), "diag": np.ones(d)}.get(self.kind, float(d))
-        if self.kind == "tied":
-            return _symmetric((scatter + self.strength * prior) / (stats.weight.sum() + self.strength * len(alive)))
-        shape = (-1,) + (1,) * (scatter.ndim - 1)
-        mass = np.where(alive, stats.weight, 1.0) + self.strength
-        if self.kind == "spherical":
-            mass = mass * d
-        fitted = (scatter + self.strength * prior) / mass.reshape(shape)
-        fitted = _symmetric(fitted) if self.kind == "full" else fitted
-        # with neither rows nor a prior there is nothing to learn from: keep what was
-        return np.where(alive.reshape(shape), fitted, params.covariances)
+        limits = None if self.constraints is None else self.constraints.in_frame(params.frame)
+        return updated(params, stats, self.frame_prior(params), limits)
 
     def log_prior(self, params: GaussianParams) -> float:
-        """Log prior of the covariances, zero at the unit matrix."""
-        if not self.strength:
-            return 0.0
+        """Log prior density; that of `strength` is zero where every covariance is the unit matrix."""
+        return self.frame_prior(params).log_density(params)
+
+    def frame_prior(self, params: GaussianParams) -> FramePrior:
+        """The prior in the frame of some parameters."""
         k, d = params.means.shape
-        traces = (params.roots**2).sum(axis=(1, 2)) * (k if self.kind == "tied" else 1)
-        return float(-self.strength / 2 * (traces.sum() - 2 * params.log_roots.sum() - k * d))
+        if self.prior is None:
+            return relative_prior(self.kind, k, d, self.strength)
+        return self.prior.in_frame(self.kind, k, params.frame, self.strength)
+
+    def pack(self, params: GaussianParams) -> Array:
+        """The parameters as a vector without constraints."""
+        return packed(params)
+
+    def unpack(self, like: GaussianParams, vector: Array) -> GaussianParams:
+        """Parameters from such a vector."""
+        return unpacked(like, vector)
+
+    def gradient(self, params: GaussianParams, stats: GaussianMoments) -> Array:
+        """Gradient of the objective in the vector."""
+        return packed_slope(params, stats, self.frame_prior(params))
 
     def log_joint(self, params: GaussianParams, X: Array) -> Array:
         """(n, k) log p(x_i, component k), with missing entries summed out."""
@@ -144,7 +149,3 @@ def _unpack(upper: Array) -> Array:
     out = np.empty((upper.shape[1], d, d))
     out[:, rows, columns] = out[:, columns, rows] = upper.T
     return out
-
-
-def _symmetric(matrices: Array) -> Array:
-    return np.asarray((matrices + np.swapaxes(matrices, -1, -2)) / 2)

@@ -144,6 +144,10 @@ class GaussianParams:
         halves = np.where(rows == columns, 0.5, 1.0)
         return np.hstack([constant, linear, -halves * self.precision[:, rows, columns]])
 
+    def only(self, component: int) -> "GaussianParams":
+        """One component, with its weight, as a mixture by itself."""
+        return self.permuted(np.array([component]))
+
     def permuted(self, order: Array) -> "GaussianParams":
         """The same mixture with its components in another order."""
         covariances = self.covariances if self.kind == "tied" else self.covariances[order]

@@ -1,7 +1,7 @@
 """Priors of a Gaussian mixture: as the user gives them, and in the frame that the fit runs in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from tacit.distributions.dirichlet import Dirichlet
 from tacit.distributions.normal_inverse_wishart import NormalInverseWishart
 from tacit.learn.protocol import Array
 
-_NOTHING = np.zeros(())
+
+def _nothing() -> Array:
+    return np.zeros(())
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +25,11 @@ class FramePrior:
     others once for each component. Every entry is zero where nothing is known beforehand.
     """
 
-    excess: Array = _NOTHING  # (k,) rows seen before, in effect
-    location: Array = _NOTHING  # (d,)
-    kappa: Array = _NOTHING  # (), or (d,) for diag and spherical
-    scatter: Array = _NOTHING  # (d, d), (d,) for diag, () for spherical
-    power: Array = _NOTHING  # (), or (d,) for diag
+    excess: Array = field(default_factory=_nothing)  # (k,) rows seen before, in effect
+    location: Array = field(default_factory=_nothing)  # (d,)
+    kappa: Array = field(default_factory=_nothing)  # (), or (d,) for diag and spherical
+    scatter: Array = field(default_factory=_nothing)  # (d, d), (d,) for diag, () for spherical
+    power: Array = field(default_factory=_nothing)  # (), or (d,) for diag
     constant: float = 0.0
 
     @property
@@ -53,7 +55,7 @@ class FramePrior:
     def pull(self, kind: Kind, means: Array) -> Array:
         """kappa (m - location)(m - location)', shaped as the scatter of the components; zero without a location."""
         if not self.pulls:
-            return _NOTHING
+            return _nothing()
         gaps = means - self.location
         return products(kind, self.kappa * gaps, gaps)
 
@@ -92,7 +94,7 @@ class MixturePrior:
         own = self.components
         if own is None:
             base = relative_prior(kind, k, d, strength)
-            return FramePrior(excess, base.location, base.kappa, base.scatter, base.power, base.constant + level)
+            return replace(base, excess=excess, constant=base.constant + level)
         power = own.dof + {"diag": 3, "tied": d + 1 + k}.get(kind, d + 2)
         scatter = own.scatter / frame.covariance_factor(kind)
         constant = level + _component_constant(own, kind, k, frame)
@@ -104,7 +106,7 @@ def _dirichlet(prior: Dirichlet | None, k: int) -> tuple[Array, float]:
     from scipy.special import gammaln
 
     if prior is None:
-        return _NOTHING, 0.0
+        return _nothing(), 0.0
     a = np.broadcast_to(prior.concentration, (k,))
     return a - 1, float(gammaln(a.sum()) - gammaln(a).sum())
 

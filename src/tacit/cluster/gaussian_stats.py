@@ -84,6 +84,14 @@ class GaussianMoments(Statistics):
         weight = self.weight[:, None]
         return np.divide(self.first, weight, out=np.zeros_like(self.first), where=weight > 0)
 
+    def mass(self) -> Array:
+        """Weight behind each covariance, shaped to divide `second`; every column of a spherical one counts."""
+        if self.kind == "tied":
+            return np.asarray(self.weight.sum())
+        if self.kind == "spherical":
+            return self.weight * self.first.shape[1]
+        return self.weight[:, None] if self.kind == "diag" else self.weight[:, None, None]
+
     def scatter(self) -> Array:
         """Sums of squares about the means, shaped as `second`."""
         spread = self.second - products(self.kind, self.offsets(), self.first)

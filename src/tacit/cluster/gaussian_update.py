@@ -47,17 +47,15 @@ def _covariances(
     params: GaussianParams, stats: GaussianMoments, prior: FramePrior, means: Array
 ) -> tuple[Array, Array]:
     """Covariances about the means, and the weight behind each."""
-    kind, (k, d) = params.kind, means.shape
-    gaps = np.where(_known(stats)[:, None], stats.centre + stats.offsets() - means, 0.0)
+    kind, known = params.kind, _known(stats)
+    gaps = np.where(known[:, None], stats.centre + stats.offsets() - means, 0.0)
     sums = stats.scatter() + products(kind, stats.weight[:, None] * gaps, gaps)
     sums = sums + prior.scatter + prior.pull(kind, means)
+    mass = stats.mass() + prior.power
     if kind == "tied":
-        mass = stats.weight.sum() + prior.power
         return symmetric(sums / mass), mass
-    rows = {"spherical": stats.weight * d, "full": stats.weight[:, None, None]}.get(kind, stats.weight[:, None])
-    mass = rows + prior.power
     # with neither rows nor a prior there is nothing to learn from: keep what was
-    held = (mass > 10 * np.finfo(float).eps) & (_known(stats).reshape((-1,) + (1,) * (rows.ndim - 1)) | prior.shapes)
+    held = np.broadcast_to(known.reshape((-1,) + (1,) * (mass.ndim - 1)) | prior.shapes, mass.shape)
     fitted = np.where(held, sums / np.where(held, mass, 1.0), params.covariances)
     return (symmetric(fitted) if kind == "full" else fitted), np.where(held, mass, 0.0)
 

@@ -10,14 +10,7 @@ Array = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 LANES = 16
-
-
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """Centres as the compiled code wants them: about each group's middle, and all about the origin."""
-
-    arrays: tuple[Any, ...]
-    flat: tuple[Any, ...]
+Packed = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,21 +61,16 @@ class Groups:
         middle = (lanes.sum(axis=1) / live.sum(axis=1)[:, None]).astype(np.float32)
         about = np.where(live[:, :, None], lanes - middle[:, None], 0.0)
         square = (about**2).sum(axis=2)
-        radius = (np.sqrt(square.max(axis=1)) * 1.000001).astype(np.float32)
+        radius = np.sqrt(square.max(axis=1))
+        size = np.stack([radius, radius + np.linalg.norm(middle, axis=1)], axis=1) * 1.000001
         tilt = np.ascontiguousarray((-2 * about).transpose(0, 2, 1), dtype=np.float32)
-        arrays = (middle, tilt, _norms(square, live), radius, self.members, self.place)
-        flat_tilt = np.ascontiguousarray(-2 * lanes.reshape(live.size, -1).T, dtype=np.float32)
-        return Packed(arrays, (flat_tilt, _norms((lanes**2).sum(axis=2), live)))
+        norm = np.where(live, square, np.inf).astype(np.float32)  # an empty lane is infinitely far away
+        return middle, tilt, norm, size.astype(np.float32), self.members.ravel(), self.place
 
     def _spread(self, values: Array) -> Array:
         lanes = np.zeros((self.members.size, *values.shape[1:]))
         lanes[self.place] = values
         return lanes.reshape(*self.members.shape, *values.shape[1:])
-
-
-def _norms(square: Array, live: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-    # An empty lane is infinitely far away.
-    return np.where(live, square, np.inf).astype(np.float32)
 
 
 def _halve(centres: Array, who: IntArray, groups: int, lanes: int) -> list[IntArray]:

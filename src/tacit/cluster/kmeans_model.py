@@ -20,7 +20,7 @@ Labels = npt.NDArray[np.int32]
 
 # Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
 DIRECT_WORK = 64
-_BLOCK, _DIRECT_BLOCK, _GUESS_BLOCK = 2048, 128, 256
+_BLOCK, _DIRECT_BLOCK, _GUESS_BLOCK = 2048, 128, 512
 _NONE = np.empty(0)
 
 
@@ -162,27 +162,30 @@ class LloydModel:
         trail.drift += self.groups.largest(np.linalg.norm(params.centres - trail.centres, axis=1)) * unit
         trail.centres = params.centres
         cost = compiled.kmeans.bounded(
-            X, weights, origin, unit, params.centres, params.packed.arrays, trail.drift.astype(np.float32),
+            X, weights, origin, unit, params.centres, params.packed, trail.drift.astype(np.float32),
             trail.scratch, trail.labels, trail.bounds, weight, first,
         )  # fmt: skip
         return trail.labels, cost
 
     def _first_trail(self, X: Array, params: LloydParams) -> _Trail:
-        assert self.groups is not None and params.packed is not None
+        assert self.groups is not None
         n, (G, L) = len(X), self.groups.members.shape
-        labels, B = np.empty(n, np.int32), min(_GUESS_BLOCK, n)
-        Z, out = np.empty((B, X.shape[1]), np.float32), np.empty((B, G * L), np.float32)
-        everyone = np.arange(B, dtype=np.int32)
-        flat = (*params.packed.flat, self.groups.members, everyone, Z, out)
-        compiled.kmeans.guess(X, self.frame.origin, self.frame.unit, *flat, labels)
         bounds = np.full((n, G), -np.inf, np.float32)
+        labels = np.empty(n, np.int32)
+        # -2 c.z + |c|^2 as one product: first labels in single precision, right but for near ties
+        tilt = np.vstack([-2 * params.centres.T, (params.centres**2).sum(axis=1) * self.frame.unit])
+        tilt = (tilt * self.frame.unit).astype(np.float32)
+        for start in range(0, n, _GUESS_BLOCK):
+            Z = np.ones((min(_GUESS_BLOCK, n - start), len(tilt)), np.float32)
+            Z[:, :-1] = (X[start : start + len(Z)] - self.frame.origin) * self.frame.unit
+            labels[start : start + len(Z)] = (Z @ tilt).argmin(axis=1)
         return _Trail(self, params.centres, labels, bounds, np.zeros(G), _scratch(n, X.shape[1], G, L))
 
 
 def _scratch(n: int, d: int, G: int, L: int) -> tuple[Any, ...]:
     B = min(_BLOCK, n)
     flags = np.zeros(-(-G // 8) * 8, np.uint8)
-    square, gap = np.empty(B), np.empty(B, np.float32)
+    Y, square, gap = np.empty((B, d)), np.empty(B), np.empty(B, np.float32)
     failed, rows, count = np.empty(B, np.int32), np.empty((G, B), np.int32), np.empty(G, np.int64)
     Z, A, out = (np.empty((B, width), np.float32) for width in (d, d, L))
-    return square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out
+    return Y, square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out

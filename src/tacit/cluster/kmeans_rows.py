@@ -117,9 +117,15 @@ def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = Non
 
 
 def _moments(chunk: Chunk) -> Moments:
-    count, mean, square = np.zeros((3, chunk.X.shape[1]))
-    compiled.kmeans.moments(ready(chunk.X), count, mean, square)
-    return Moments(count, mean, np.zeros(len(mean)), square)
+    X = np.asarray(chunk.X, dtype=np.float64)
+    n, mean = np.full(X.shape[1], float(len(X))), X.mean(axis=0)
+    gaps = X - mean
+    if np.isnan(mean).any():
+        seen = ~np.isnan(X)
+        n = seen.sum(axis=0, dtype=np.float64)
+        mean = np.where(seen, X, 0.0).sum(axis=0) / np.maximum(n, 1)
+        gaps = np.where(seen, X - mean, 0.0)
+    return Moments(n, mean, np.zeros(len(mean)), np.einsum("ij,ij->j", gaps, gaps))
 
 
 class SparseSource(ChunkSource):

@@ -98,17 +98,17 @@ class _Spreading:
 
     def join(self, centres: Array) -> Array:
         """Take in the last of the centres; the running sum of what is left of the cost, in stretches of rows."""
-        reach, last = self._reach(centres, centres[-1:])[:, 0].copy(), len(centres) - 1
 
         def one(chunk: Chunk) -> tuple[Array, list[tuple[int, int]]]:
-            mass, at = np.empty(-(-chunk.n_rows // _STRETCH)), slice(chunk.start, chunk.stop)
-            compiled.kmeans.join(*self._table(chunk), centres[-1], last, reach, self.nearest[at], self.owner[at], mass)
-            size = -(-chunk.n_rows // len(mass))
-            return mass, [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
+            left = np.zeros(-(-chunk.n_rows // _STRETCH))
+            self._spread(chunk, centres[-1:], reach, len(centres) - 1, left)
+            size = -(-chunk.n_rows // len(left))
+            return left, [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
 
-        masses, stretches = zip(*self.over_chunks(one), strict=True)
+        reach = self._reach(centres, centres[-1:])
+        left, stretches = zip(*self.over_chunks(one), strict=True)
         self.stretches = [stretch for some in stretches for stretch in some]
-        return np.cumsum(np.concatenate(masses))
+        return np.cumsum(np.concatenate(left))
 
     def draw(self, mass: Array, tries: int, rng: np.random.RandomState) -> Indices:
         """Draw rows in proportion to their cost; in proportion to their weight when no cost is left."""
@@ -127,18 +127,20 @@ class _Spreading:
 
     def gains(self, centres: Array, candidates: Array) -> Array:
         """How much each candidate would lower the total cost."""
-        reach = self._reach(centres, candidates)
 
         def one(chunk: Chunk) -> Array:
-            gain, at = np.zeros(len(candidates)), slice(chunk.start, chunk.stop)
-            compiled.kmeans.gains(*self._table(chunk), candidates, reach, self.nearest[at], self.owner[at], gain)
-            return gain
+            falls = np.zeros(len(candidates))
+            self._spread(chunk, candidates, reach, -1, falls)
+            return falls
 
+        reach = self._reach(centres, candidates)
         return np.asarray(sum(self.over_chunks(one)))
 
-    def _table(self, chunk: Chunk) -> tuple[Any, ...]:
+    def _spread(self, chunk: Chunk, points: Array, reach: Array, index: int, falls: Array) -> None:
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        return ready(chunk.X), weights, self.frame.origin, self.frame.missing
+        table = (ready(chunk.X), weights, self.frame.origin, self.frame.missing)
+        at = slice(chunk.start, chunk.stop)
+        compiled.kmeans.spread(*table, points, reach, index, self.nearest[at], self.owner[at], falls)
 
     def _reach(self, centres: Array, points: Array) -> Array:
         """(K, T) quarter of the squared distances; with missing values nothing can be ruled out."""

@@ -82,6 +82,9 @@ def ascend(
     if found.x.tobytes() not in seen:
         evaluate(found.x)
     params, stats, objective = seen[found.x.tobytes()]
-    trace.append(objective)
-    reason = "converged" if found.status == 0 else "stopped" if found.status == 99 else "max_iter"
-    return Fit(params, stats, tuple(trace), len(trace) - 1, reason == "converged", reason)
+    if objective > trace[-1]:
+        trace.append(objective)
+    # a line search that finds no further rise at a point without slope has arrived as well
+    flat = np.abs(found.jac).max() < 1e-7
+    reason = "converged" if found.status == 0 or flat else "stopped" if found.status == 99 else "max_iter"
+    return Fit(params, stats, tuple(trace), len(trace), reason == "converged", reason)

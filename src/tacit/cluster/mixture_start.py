@@ -16,7 +16,7 @@ from tacit.learn.protocol import Array
 from tacit.learn.start import label_responsibilities, random_responsibilities, sample_rows, start_rows
 
 # A start needs a picture of the data, not all of it.
-START_ROWS = 8192
+START_ROWS = 4096
 _ROUNDS = 10
 _MANY = 20  # categories of a column that count in distances
 

@@ -115,10 +115,16 @@ def _encode_column(column: Column, view: ColumnView, unseen: str) -> Array:
         return encode_codes(column, view, unseen)
     values = encode_numbers(replace(column, kind="numeric", categories=()), view)
     kinds = np.array(column.categories, dtype=np.float64)
-    order = np.argsort(kinds)
-    at = order[np.minimum(np.searchsorted(kinds[order], values), len(kinds) - 1)]
-    strange = (kinds[at] != values) & ~np.isnan(values)
-    if unseen == "error" and strange.any():
+    if np.array_equal(kinds, np.arange(len(kinds))):  # codes already
+        strange = (values < 0) | (values >= len(kinds)) | (np.floor(values) < values)
+        at: Array = values
+    else:
+        order = np.argsort(kinds)
+        at = order[np.minimum(np.searchsorted(kinds[order], values), len(kinds) - 1)]
+        strange = (kinds[at] != values) & ~np.isnan(values)
+    if not strange.any():
+        return np.where(np.isnan(values), np.nan, at)
+    if unseen == "error":
         found = quote(np.unique(values[strange]).tolist())
         raise ValueError(f"{column.where} has values that are not among its categories: {found}")
     return np.where(strange | np.isnan(values), np.nan, at)

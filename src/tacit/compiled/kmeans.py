@@ -16,23 +16,6 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def moments(X, count, mean, square):
-    """Per column: how many values are observed, their mean, and the sum of squares about it."""
-    n, d = X.shape
-    for i in range(n):
-        for j in range(d):
-            x = X[i, j]
-            count[j] += 1.0 if x == x else 0.0
-            mean[j] += x if x == x else 0.0
-    for j in range(d):
-        mean[j] /= count[j] if count[j] > 0.0 else 1.0
-    for i in range(n):
-        for j in range(d):
-            t = X[i, j] - mean[j]
-            square[j] += t * t if t == t else 0.0
-
-
-@njit(nogil=True, cache=True)
 def fill_block(X, start, size, origin, missing, T, scale):
     """T[j, i] = row start + i about the origin; scale[i] = columns / observed columns (0 if none are)."""
     d = X.shape[1]
@@ -125,22 +108,20 @@ def add_observed(y, w, scale, weight, first, share):
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
-def fast_square(x, origin, centre):
+def fast_square(y, centre):
     """Squared distance, in whatever order of additions is fastest."""
     total = 0.0
     for j in range(len(centre)):
-        t = (x[j] - origin[j]) - centre[j]
-        total += t * t
+        total += (y[j] - centre[j]) * (y[j] - centre[j])
     return total
 
 
 @njit(nogil=True, cache=True)
-def strict_square(x, origin, centre):
+def strict_square(y, centre):
     """Squared distance in one fixed order, so that equal distances compare as equal wherever they are taken."""
     total = 0.0
     for j in range(len(centre)):
-        t = (x[j] - origin[j]) - centre[j]
-        total += t * t
+        total += (y[j] - centre[j]) * (y[j] - centre[j])
     return total
 
 
@@ -151,86 +132,63 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
     unit
         What coordinates are multiplied by before they are put in single precision.
     groups
-        middle (G, d), tilt (G, d, L), norm (G, L), radius (G,), members (G, L), place (K,): a point amid each
+        middle (G, d), tilt (G, d, L), norm (G, L), size (G, 2), members (G * L,), place (K,): a point amid each
         group; -2 times the group's centres and their squared norms, all about that point and in single
-        precision; the largest norm; the centre in each lane; the lane (g * L + l) of each centre.
+        precision; the largest norm, and that plus the norm of the middle; the centre in each lane; the lane
+        of each centre.
     drift
         (G,) how far the centres of a group can have moved since time zero, times `unit`.
     scratch
-        square and gap (B,), flags (G rounded up to eights) and the same memory as words, failed (B,),
-        rows (G, B), count (G,), Z and A (B, d), out (B, L).
+        Y (B, d), square and gap (B,), flags (G rounded up to eights) and the same memory as words,
+        failed (B,), rows (G, B), count (G,), Z and A (B, d), out (B, L).
     bounds
         (n, G) lower bounds of the distance to the centres of a group other than the row's own, times `unit`,
         plus the drift at the time they were set, less a millionth for rounding: bounds - drift hold now.
     """
-    square, gap, flags, words, failed, rows, count, Z, A, out = scratch
+    Y, square, gap, flags, words, failed, rows, count, Z, A, out = scratch
+    middle, tilt, norm, size, members, place = groups
     n, B = len(X), len(gap)
     total = 0.0
     for start in range(0, n, B):
         stop = min(start + B, n)
-        block, owner, limits = X[start:stop], labels[start:stop], bounds[start:stop]
-        own_distances(block, origin, unit, centres, owner, square, gap)
+        owner, limits = labels[start:stop], bounds[start:stop]
+        own_distances(X[start:stop], origin, unit, centres, owner, Y, square, gap)
         fails = list_failures(gap, drift, limits, flags, words, failed, rows, count)
-        shorten(block, failed[:fails], origin, unit, Z)
+        shorten(Y, failed[:fails], unit, Z)
         for g in range(len(count)):
             m = count[g]
             if m > 0:
-                fetch(Z, rows[g, :m], groups[0][g], A)
-                np.dot(A[:m], groups[1][g], out[:m])
-                settle(g, rows[g, :m], block, origin, unit, centres, groups, drift, A, out, owner, square, gap, limits)
-        total += accumulate(block, weights[start:stop], origin, owner, square, weight, first)
+                fetch(Z, rows[g, :m], middle[g], A)
+                np.dot(A[:m], tilt[g], out[:m])
+                settle(
+                    g, rows[g, :m], Y, unit, centres, norm[g], size[g], members, place, drift,
+                    A, out, owner, square, gap, limits,
+                )  # fmt: skip
+        total += accumulate(Y, weights[start:stop], owner, square, weight, first)
     return total
 
 
 @njit(nogil=True, cache=True)
-def accumulate(X, weights, origin, owner, square, weight, first):
-    """Add rows about the origin to their clusters; returns their cost."""
-    total = 0.0
+def own_distances(X, origin, unit, centres, owner, Y, square, gap):
+    """Rows about the origin, squared distance to their own centre, and the distance in single precision, rounded up."""
     for i in range(len(X)):
+        for j in range(X.shape[1]):
+            Y[i, j] = X[i, j] - origin[j]
+        square[i] = fast_square(Y[i], centres[owner[i]])
+        gap[i] = math.sqrt(square[i]) * unit * 1.0000003
+
+
+@njit(nogil=True, cache=True)
+def accumulate(Y, weights, owner, square, weight, first):
+    """Add rows to their clusters; returns their cost."""
+    total = 0.0
+    for i in range(len(owner)):
         k, w = owner[i], 1.0 if len(weights) == 0 else weights[i]
         total += w * square[i]
         weight[k] += w
-        for j in range(X.shape[1]):
-            first[k, j] += w * (X[i, j] - origin[j])
+        for j in range(Y.shape[1]):
+            first[k, j] += w * Y[i, j]
     return total
-
-
-@njit(nogil=True, cache=True)
-def shorten(X, who, origin, unit, Z):
-    """Z = the listed rows about the origin, times `unit`, in single precision; other rows of Z are left alone."""
-    for q in range(len(who)):
-        i = who[q]
-        for j in range(X.shape[1]):
-            Z[i, j] = (X[i, j] - origin[j]) * unit
-
-
-@njit(nogil=True, cache=True)
-def guess(X, origin, unit, tilt, norm, members, everyone, Z, out, labels):
-    """Label rows by their nearest centre in single precision: a first label for `bounded`, right but for ties.
-
-    tilt (d, G * L) and norm (G, L) are as for `bounded`, about the origin; everyone = 0, 1, ... B - 1.
-    """
-    n, B = len(X), len(Z)
-    G, L = norm.shape
-    for start in range(0, n, B):
-        size = min(B, n - start)
-        shorten(X[start : start + size], everyone[:size], origin, unit, Z)
-        np.dot(Z[:size], tilt, out[:size])
-        for i in range(size):
-            best, low = 0, np.float32(np.inf)
-            for g in range(G):
-                value = lowest(out[i, g * L : (g + 1) * L], norm[g])
-                if value < low:
-                    best, low = g, value
-            labels[start + i] = members[best, lane_of(low, out[i, best * L : (best + 1) * L])]
-
-
-@njit(nogil=True, cache=True)
-def own_distances(X, origin, unit, centres, owner, square, gap):
-    """Squared distance of each row to its own centre, and the distance in single precision, rounded up."""
-    for i in range(len(X)):
-        square[i] = fast_square(X[i], origin, centres[owner[i]])
-        gap[i] = math.sqrt(square[i]) * unit * 1.0000003
 
 
 @njit(nogil=True, cache=True)
@@ -260,12 +218,19 @@ def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
 
 
 @njit(nogil=True, cache=True)
+def shorten(Y, who, unit, Z):
+    """Z = the listed rows times `unit`, in single precision; other rows of Z are left alone."""
+    for i in who:
+        for j in range(Y.shape[1]):
+            Z[i, j] = Y[i, j] * unit
+
+
+@njit(nogil=True, cache=True)
 def fetch(Z, who, middle, A):
     """A = the listed rows about the middle of a group."""
     for q in range(len(who)):
-        i = who[q]
         for j in range(Z.shape[1]):
-            A[q, j] = Z[i, j] - middle[j]
+            A[q, j] = Z[who[q], j] - middle[j]
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -288,74 +253,60 @@ def lowest(row, base):
 
 
 @njit(nogil=True, cache=True)
-def lane_of(value, row):
-    """First lane that holds a value."""
-    for l in range(len(row)):
-        if row[l] == value:
-            return l
-    return 0
-
-
-@njit(nogil=True, cache=True)
-def settle(g, who, X, origin, unit, centres, groups, drift, A, out, owner, square, gap, bounds):
+def settle(g, who, Y, unit, centres, norm, size, members, place, drift, A, out, owner, square, gap, bounds):
     """Set the bounds of a group; where a centre of it may be the nearest, decide in double precision.
 
-    A squared distance |x|^2 - 2 c.x + |c|^2 about the group's middle suffers d + 5 roundings of numbers up to
-    (|x| + |c|)^2, each of relative size 2^-24; before that, the points themselves were rounded.
+    A squared distance |y|^2 - 2 c.y + |c|^2 about the group's middle suffers d + 5 roundings of numbers up to
+    (|y| + |c|)^2, each of relative size 2^-24; before that, the points themselves were rounded.
     """
-    d, L = X.shape[1], out.shape[1]
-    middle, norm, radius, place = groups[0], groups[2], groups[3], groups[5]
-    part, rounding = np.float32(6.1e-8 * (d + 5.0)), np.float32(6.1e-8)
-    shift = rounding * (length(middle[g]) + radius[g]) + np.float32(1e-21)
+    L = len(norm)
+    part, rounding, tiny = np.float32(6.1e-8 * (Y.shape[1] + 5.0)), np.float32(6.1e-8), np.float32(1e-21)
     for q in range(len(who)):
-        i, size = who[q], length(A[q])
-        lane = place[owner[i]] - g * L
+        i, row, far = who[q], out[q], length(A[q])
+        own = owner[i]
+        lane = place[own] - g * L
         if 0 <= lane < L:
-            out[q, lane] = np.inf
-        wide, slack = size + radius[g], shift + rounding * (size + size)
-        base = size * size - part * wide * wide
-        low = lowest(out[q], norm[g])
+            row[lane] = np.inf
+        slack = rounding * (size[1] + far + far) + tiny
+        base = far * far - part * (far + size[0]) * (far + size[0])
+        low = lowest(row, norm)
         if low + base <= (gap[i] + slack) * (gap[i] + slack):
-            low = choose(g, i, low, X[i], origin, unit, centres, groups, drift, out[q], base, slack, owner, square, gap, bounds)
+            k = choose(Y[i], own, gap[i], unit, centres, members[g * L : g * L + L], row, base, slack, low)
+            if k != own:
+                # The row leaves its centre, which from now on counts among the others of its group.
+                owner[i] = k
+                left = np.float32(math.sqrt(square[i]) * unit * 0.999999)
+                square[i] = fast_square(Y[i], centres[k])
+                gap[i] = math.sqrt(square[i]) * unit * 1.0000003
+                value = (left + drift[place[own] // L]) * np.float32(0.999999)
+                bounds[i, place[own] // L] = min(bounds[i, place[own] // L], value)
+                row[place[k] - g * L] = np.inf
+                low = np.float32(np.inf)
+                for l in range(L):
+                    low = min(low, row[l])
+                if 0 <= lane < L:
+                    low = min(low, left * left * np.float32(0.999999) - base - np.float32(1e-6) * abs(base))
         low = max(low + base, np.float32(0.0))
         bounds[i, g] = (np.sqrt(low) - slack + drift[g]) * np.float32(0.999999)
 
 
 @njit(nogil=True, cache=True)
-def choose(g, i, low, x, origin, unit, centres, groups, drift, row, base, slack, owner, square, gap, bounds):
-    """Compare a row's own centre with those of a group in double precision; returns the least of the others' lanes."""
-    L = len(row)
-    members, place = groups[4], groups[5]
-    was = owner[i]
-    own, best = was, strict_square(x, origin, centres[was])
-    before, nearest = best, lane_of(low, row)
-    for step in range(L):
-        l = nearest if step == 0 else (0 if step == nearest else step)
-        if row[l] + base <= (gap[i] + slack) * (gap[i] + slack):
-            k = members[g, l]
-            new = strict_square(x, origin, centres[k])
-            if new < best or (new == best and k < own):
-                own, best = k, new
-                gap[i] = math.sqrt(best) * unit * 1.0000003
-    if own != was:
-        owner[i], square[i] = own, fast_square(x, origin, centres[own])
-        left = place[was] // L
-        value = np.float32((math.sqrt(before) * unit + drift[left]) * 0.999999)
-        bounds[i, left] = min(bounds[i, left], value)
-        row[place[own] - g * L] = np.inf
-        if left == g:
-            row[place[was] - g * L] = np.float32(before * unit * unit * 0.999999 - 1e-6 * abs(base)) - base
-    low = np.float32(np.inf)
-    for l in range(L):
-        low = min(low, row[l])
-    return low
+def choose(y, own, gap, unit, centres, members, row, base, slack, low):
+    """The nearest of a row's own centre and those of a group, compared in double precision; the first of equals."""
+    best = strict_square(y, centres[own])
+    for sweep in range(2):  # the likeliest first: it rules out most of the others
+        for l in range(len(row)):
+            if (row[l] == low) == (sweep == 0) and row[l] + base <= (gap + slack) * (gap + slack):
+                new = strict_square(y, centres[members[l]])
+                if new < best or (new == best and members[l] < own):
+                    own, best = members[l], new
+                    gap = np.float32(math.sqrt(best) * unit * 1.0000003)
+    return own
 
 
 @njit(nogil=True, cache=True)
-def row_square(x, origin, missing, centre):
+def seen_square(x, origin, centre):
     """Squared distance of a row to a centre, over the observed coordinates and scaled up to all of them."""
-    if not missing:
-        return fast_square(x, origin, centre)
     total, observed = 0.0, 0.0
     for j in range(len(centre)):
         t = (x[j] - origin[j]) - centre[j]
@@ -365,31 +316,40 @@ def row_square(x, origin, missing, centre):
     return total * len(centre) / observed if observed > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
-def join(X, weights, origin, missing, centre, index, reach, nearest, owner, mass):
-    """Let the rows that are nearer to a new centre join it; mass = weight times distance, in stretches of rows.
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+def full_square(x, origin, centre):
+    """Squared distance of a complete row to a centre."""
+    total = 0.0
+    for j in range(len(centre)):
+        t = (x[j] - origin[j]) - centre[j]
+        total += t * t
+    return total
 
-    A row cannot be nearer to the new centre if that is at least twice as far from the row's present centre as
-    the row is: reach[k] = a quarter of the squared distance between the new centre and centre k.
+
+@njit(nogil=True, cache=True)
+def spread(X, weights, origin, missing, points, reach, index, nearest, owner, falls):
+    """k-means++: by how much the cost of rows falls if a point becomes a centre.
+
+    reach[k, t]
+        A quarter of the squared distance between centre k and point t: a row of centre k that is not farther from
+        its centre than that cannot be nearer to the point.
+    index
+        -1 to try the points: falls[t] = weighted fall of the cost for point t. Otherwise the only point
+        becomes the centre of this index: rows join it, and falls[b] = what is left of the cost in stretch b.
     """
-    stretch = -(-len(X) // len(mass))
-    for b in range(len(mass)):
-        total = 0.0
-        for i in range(b * stretch, min((b + 1) * stretch, len(X))):
-            if reach[owner[i]] < nearest[i]:
-                square = row_square(X[i], origin, missing, centre)
-                if square < nearest[i]:
-                    nearest[i], owner[i] = square, index
-            total += nearest[i] if len(weights) == 0 else weights[i] * nearest[i]
-        mass[b] = total
-
-
-@njit(nogil=True, cache=True)
-def gains(X, weights, origin, missing, points, reach, nearest, owner, gain):
-    """gain[t] = how much the total distance to the nearest centre falls if point t becomes a centre."""
-    for i in range(len(X)):
+    n, stretch = len(X), -(-len(X) // len(falls))
+    for i in range(n):
         k, w = owner[i], 1.0 if len(weights) == 0 else weights[i]
         for t in range(len(points)):
             if reach[k, t] < nearest[i]:
-                fall = nearest[i] - row_square(X[i], origin, missing, points[t])
-                gain[t] += w * fall if fall > 0.0 else 0.0
+                if missing:
+                    square = seen_square(X[i], origin, points[t])
+                else:
+                    square = full_square(X[i], origin, points[t])
+                if square < nearest[i]:
+                    if index < 0:
+                        falls[t] += w * (nearest[i] - square)
+                    else:
+                        nearest[i], owner[i] = square, index
+        if index >= 0:
+            falls[i // stretch] += w * nearest[i]

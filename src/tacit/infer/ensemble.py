@@ -65,8 +65,8 @@ def run(
     start: Floats,
     rng: np.random.Generator,
     *,
-    target: float = 2000,
-    max_steps: int = 16_000,
+    target: float = 1000,
+    max_steps: int = 9_600,
 ) -> Chains:
     """Sample until the chains agree and are worth `target` draws, or for `max_steps` steps.
 
@@ -86,7 +86,7 @@ def run(
         The most steps of each walker.
     """
     ensemble = _Ensemble(log_density, start, rng)
-    steps, found = 500, None
+    steps, found = 300, None
     while found is None or (steps < max_steps and not _enough(found, target)):
         steps = steps if found is None else 2 * steps
         ensemble.advance(steps)
@@ -100,7 +100,7 @@ def _enough(found: Chains, target: float) -> bool:
 
 def walkers_for(d: int) -> int:
     """Give the number of walkers: each half of each ensemble must span all directions."""
-    return _GROUPS * 2 * max(d + 2, 6)
+    return _GROUPS * 2 * max(d + 2, 16)
 
 
 class _Ensemble:

@@ -106,7 +106,7 @@ def em(
     reason = "max_iter"
     for iteration in range(1, max(max_iter, 1) + 1):
         stats = reduce(partial(model.expect, params))
-        objective = _objective(model, params, stats)
+        objective = objective_of(model, params, stats)
         change = _rise(trace, objective, stats.rows) if trace else objective - (previous or -math.inf)
         trace.append(objective)
         if max_iter == 0:
@@ -123,7 +123,8 @@ def em(
     return Fit(params, stats, tuple(trace), min(len(trace), max_iter), reason == "converged", reason)
 
 
-def _objective(model: LatentModel[Params, Stats], params: Params, stats: Stats) -> float:
+def objective_of(model: LatentModel[Params, Stats], params: Params, stats: Stats) -> float:
+    """Log-likelihood (or its bound) and log prior at the parameters of the statistics; an error if not finite."""
     objective = float(stats.bound + model.log_prior(params))
     if not math.isfinite(objective):
         raise FloatingPointError(

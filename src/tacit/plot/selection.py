@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 
-
 class SelectionDisplay:
     """The criterion against the number of components, a line for each family of models.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.predict.classifier import Array
+from tacit.predict.classifier import Array, Counter
 from tacit.predict.discrete import DiscreteNB, one_hot, safe_log
 from tacit.predict.labels import Classes, Codes
 from tacit.predict.multinomial_nb import Coefficients, class_totals
@@ -87,6 +87,9 @@ class BernoulliNB(DiscreteNB):
         missing = np.isnan(X)
         ones = np.where(missing, 0.0, X) if self.binarize is None else np.greater(X, self.binarize).astype(np.float64)
         return ones, missing if missing.any() else None
+
+    def _counter(self, rows: Any) -> Counter:
+        return self._count
 
     def _count(self, X: Any, codes: Codes, weights: Array, n_classes: int) -> Counts:
         count = np.bincount(codes, weights if len(weights) else None, minlength=n_classes).astype(np.float64)

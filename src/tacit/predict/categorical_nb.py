@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from tacit import compiled
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.learn.skin import read_rows
-from tacit.predict.classifier import Array
+from tacit.predict.classifier import Array, Counter
 from tacit.predict.discrete import DiscreteNB, safe_log
 from tacit.predict.labels import Classes, Codes
 from tacit.predict.rows import four, row_by_row
@@ -88,16 +88,13 @@ class CategoricalNB(DiscreteNB):
         rows = read_rows(self, X, reset=reset, allow_nan=True)
         return self._no_negatives(rows)
 
-    def _counter(self, rows: Any) -> Any:
+    def _counter(self, rows: Any) -> Counter:
         widths = np.maximum(self._least(), highest(rows) + 1)
 
         def count(X: Any, codes: Codes, weights: Array, n_classes: int) -> CategoryCounts:
             return CategoryCounts.of(X, codes, weights, widths, n_classes)
 
         return count
-
-    def _count(self, X: Any, codes: Codes, weights: Array, n_classes: int) -> CategoryCounts:
-        return self._counter(X)(X, codes, weights, n_classes)
 
     def _least(self) -> NDArray[np.int64]:
         if self.min_categories is None:

@@ -1,6 +1,7 @@
 """What every Bayes classifier does: learn by adding statistics, answer by adding logarithms."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from tacit.predict.rows import part, row_by_row, total
 from tacit.predict.statistics import ClassStatistics
 
 Array = NDArray[np.float64]
+Counter = Callable[[Any, Codes, Array, int], Any]
 
 
 class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -34,8 +36,8 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
         """Check a table and give it in the form that the other hooks work on."""
 
     @abstractmethod
-    def _count(self, X: Any, codes: Codes, weights: Array, n_classes: int) -> Any:
-        """Statistics of the features of a chunk's rows, by class."""
+    def _counter(self, rows: Any) -> Counter:
+        """Give the function that sums up the features of a chunk's rows by class: f(X, codes, weights, K)."""
 
     @abstractmethod
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
@@ -164,10 +166,6 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
             return problem
         names = getattr(self, "feature_names_in_", None)
         return problem.named(f"x{problem.column}" if names is None else str(names[problem.column]))
-
-    def _counter(self, rows: Any) -> Any:
-        """Give the function that counts a chunk; a classifier may look at the whole table first."""
-        return self._count
 
     def _settle(self, stats: ClassStatistics, classes: Classes) -> Self:
         found = self._parameters(stats, classes)

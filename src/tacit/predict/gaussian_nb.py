@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from tacit.data.chunks import ChunkSource
 from tacit.learn.skin import read_rows
-from tacit.predict.classifier import Array, BayesClassifier
+from tacit.predict.classifier import Array, BayesClassifier, Counter
 from tacit.predict.gaussians import Gaussians
 from tacit.predict.labels import Classes, Codes, check_priors, log_shares, shares
 from tacit.predict.statistics import ClassStatistics, GaussianStatistics
@@ -62,8 +62,8 @@ class GaussianNB(BayesClassifier):
             return read_source(self, X, reset=reset)
         return read_rows(self, X, reset=reset, allow_nan=True)
 
-    def _count(self, X: Any, codes: Codes, weights: Array, n_classes: int) -> GaussianStatistics:
-        return GaussianStatistics.of(X, codes, weights, n_classes)
+    def _counter(self, rows: Any) -> Counter:
+        return GaussianStatistics.of
 
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
         if self.priors is not None:

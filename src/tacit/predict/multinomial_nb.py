@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit import compiled
-from tacit.predict.classifier import Array
+from tacit.predict.classifier import Array, Counter
 from tacit.predict.discrete import DiscreteNB, one_hot, safe_log
 from tacit.predict.labels import Classes, Codes
 from tacit.predict.rows import SparseRows, lanes
@@ -65,6 +65,9 @@ class MultinomialNB(DiscreteNB):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         return self._no_negatives(self._table(X, reset=reset, allow_nan=False))
+
+    def _counter(self, rows: Any) -> Counter:
+        return self._count
 
     def _count(self, X: Any, codes: Codes, weights: Array, n_classes: int) -> Counts:
         return Counts(class_totals(X, codes, weights, n_classes), np.zeros((n_classes, 1)))

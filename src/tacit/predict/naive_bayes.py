@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from tacit.data import Schema, frames
 from tacit.data.matrix import as_table, check_size
 from tacit.predict.blocks import CategoryColumns, CountColumns, check_counts
-from tacit.predict.classifier import Array, BayesClassifier
+from tacit.predict.classifier import Array, BayesClassifier, Counter
 from tacit.predict.columns import chosen_families, grown, kinds_of, make_blocks, make_schema, united
 from tacit.predict.labels import Classes, Codes, check_priors, log_shares, shares
 from tacit.predict.statistics import CategoryCounts, ClassStatistics, Side
@@ -163,6 +163,9 @@ class NaiveBayes(BayesClassifier):
         except Exception:
             self._adopt(before, self.kinds_)
             raise
+
+    def _counter(self, rows: Any) -> Counter:
+        return self._count
 
     def _count(self, X: Array, codes: Codes, weights: Array, n_classes: int) -> Side:
         self._refuse_unseen(X)

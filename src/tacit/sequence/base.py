@@ -24,6 +24,7 @@ from tacit.sequence.monitor import ConvergenceMonitor
 from tacit.sequence.online import FilterMixin
 from tacit.sequence.paths import PathMixin
 from tacit.sequence.rule import ChainRule, check_fixed, check_prior, check_probabilities
+from tacit.sequence.start import StartData
 
 _log = logging.getLogger("tacit.sequence")
 
@@ -48,7 +49,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         """Collect the parameters of the emissions from the attributes, and check them."""
         raise NotImplementedError
 
-    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         """Starting values of the emissions' attributes, by name."""
         raise NotImplementedError
 
@@ -120,7 +121,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         if is_stationary and self.startprob != "stationary":
             raise ValueError(f"startprob must be 'stationary', probabilities or None, not {self.startprob!r}")
         start = check_fixed("startprob", None if is_stationary else self.startprob, (K,))
-        transition = check_fixed("transmat", self.transmat, (K, K))
+        transition = check_fixed("transmat", self._fixed_transitions(), (K, K))
         start[self._given_zeros("s", (K,)) & np.isnan(start)] = 0.0
         transition[self._given_zeros("t", (K, K)) & np.isnan(transition)] = 0.0
         return ChainRule(
@@ -140,7 +141,22 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         return np.asarray(value) == 0
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
-        return HmmModel(self._emission(X), self._rule(), labels, self.checkpoint)
+        return HmmModel(self._emission(X), self._learning_rule(), labels, self.checkpoint, self._copies())
+
+    def _fixed_transitions(self) -> Any:
+        return self.transmat
+
+    def _learning_rule(self) -> Any:
+        return self._rule()
+
+    def _copies(self) -> int:
+        """How many states of the chain stand for one state of the model."""
+        return 1
+
+    def _merged(self, rows: Array) -> Array:
+        """Probabilities (n, K) of the model's states from those of the chain's."""
+        copies = self._copies()
+        return rows if copies == 1 else rows.reshape(len(rows), -1, copies).sum(axis=2)
 
     def _chain(self) -> Chain:
         K = self.n_components
@@ -168,12 +184,14 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
             return True
         return not self._has(name)
 
-    def _init(self, X: Array, lengths: Any = None, rng: Any = None) -> None:
+    def _init(self, X: Array, lengths: Any = None, rng: Any = None, labels: Ints | None = None) -> None:
         """Set every parameter that is not given to a starting value."""
         random = check_random_state(self.random_state if rng is None else rng)
         rule = self._rule()
         chain = random_chain(self.n_components, rule, random)
-        fresh = self._start_theta(X, random)
+        sizes = np.array([len(X)]) if lengths is None or np.sum(lengths) != len(X) else np.asarray(lengths)
+        sizes = np.atleast_1d(sizes)
+        fresh = self._start_theta(StartData(X, sizes, labels), random)
         fresh |= {"startprob_": chain.start, "transmat_": chain.transition}
         wanted = {name: fresh[name] for c, name in self.PARAMETERS.items() if self._needs_init(c)}
         self._store(**wanted)
@@ -218,7 +236,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         for rng in seeds(self.random_state, self.n_init):
             self.__dict__.clear()
             self.__dict__.update(given)
-            self._init(data.values, data.lengths, rng)
+            self._init(data.values, data.lengths, rng, labels)
             starts.append(self._params())
         model = self._model(data.values, labels)
         if self.n_iter == 0:
@@ -230,8 +248,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         return self
 
     def _finish(self, model: HmmModel, fit: Fit[Params, HmmStatistics]) -> None:
-        chain = fit.params.chain
-        self._store(startprob_=chain.start, transmat_=chain.transition)
+        self._store_chain(fit.params.chain)
         self._store_theta(fit.params.theta)
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
         if "_own_monitor" not in self.__dict__:
@@ -239,6 +256,9 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
             for value in fit.trace:
                 monitor.report(value)
             self.__dict__["_monitor"] = monitor
+
+    def _store_chain(self, chain: Chain) -> None:
+        self._store(startprob_=chain.start, transmat_=chain.transition)
 
     def _check_labels(self, labels: ArrayLike | None, n: int) -> Ints | None:
         if labels is None:
@@ -271,7 +291,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
     def score_samples(self, X: Any, lengths: Any = None) -> tuple[float, Array]:
         """Log-likelihood, and posterior probabilities (n, K) of the states."""
         found = self._smoothed(X, lengths)
-        return float(found.log_likelihood.sum()), found.posterior
+        return float(found.log_likelihood.sum()), self._merged(found.posterior)
 
     def _smoothed(self, X: Any, lengths: Any) -> ch.Smoothed:
         data = self._read(X, lengths, reset=False)
@@ -284,7 +304,9 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
 
     def expected_transitions(self, X: Any, lengths: Any = None) -> Array:
         """Expected number (K, K) of transitions between states."""
-        return self._smoothed(X, lengths).transitions
+        copies = self._copies()
+        moves = self._smoothed(X, lengths).transitions
+        return moves.reshape(self.n_components, copies, -1, copies).sum(axis=(1, 3))
 
     # criteria
 

@@ -10,7 +10,7 @@ from tacit.sequence.base import BaseHMM
 from tacit.sequence.chain import Array
 from tacit.sequence.discrete_emission import CategoricalEmission, PoissonEmission
 from tacit.sequence.rule import check_prior, check_probabilities
-from tacit.sequence.start import filled, k_means
+from tacit.sequence.start import StartData, filled, k_means
 
 
 class CategoricalHMM(BaseHMM):
@@ -142,7 +142,8 @@ class CategoricalHMM(BaseHMM):
     def _theta(self) -> Array:
         return self._table()
 
-    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
         filled(X)
         given = self.__dict__["_n_features"]
         C = int(np.nanmax(X)) + 1 if given is None else int(given)
@@ -256,9 +257,12 @@ class PoissonHMM(BaseHMM):
             raise ValueError("lambdas_ must be finite and not negative")
         return rates
 
-    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
         self.n_features = X.shape[1]
-        centres = k_means(X, self.n_components, rng)
+        if "l" not in self.init_params and self._has("lambdas_"):
+            return {"lambdas_": None}
+        centres = k_means(data, self.n_components, rng)
         jitter = rng.uniform(0.9, 1.1, size=centres.shape)
         return {"lambdas_": np.maximum(centres, 0.1 * filled(X).mean(axis=0) + 1e-3) * jitter}
 

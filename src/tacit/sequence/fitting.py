@@ -57,7 +57,8 @@ def _with_reseeding(
     visits = fit.stats.visits
     dead = np.flatnonzero(visits < DEAD * visits.sum())
     left = plan.n_iter - fit.n_iter
-    if not len(dead) or left < 2 or plan.monitor is not None or model.labels is not None:
+    settled = plan.monitor is not None or model.labels is not None or model.copies > 1
+    if not len(dead) or left < 2 or settled:
         return fit
     fresh = reseed(model, fit.params, dead, data)
     again = _fit_once(model, fresh, data, weights, replace(plan, n_iter=left))

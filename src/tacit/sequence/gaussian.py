@@ -11,7 +11,7 @@ from tacit.sequence.chain import Array
 from tacit.sequence.emission import spread
 from tacit.sequence.gaussian_emission import GaussianEmission
 from tacit.sequence.gaussians import Gaussians, Prior
-from tacit.sequence.start import covariance_start, filled, k_means
+from tacit.sequence.start import StartData, covariance_start, filled, k_means
 
 
 class GaussianHMM(BaseHMM):
@@ -191,14 +191,15 @@ class GaussianHMM(BaseHMM):
             raise ValueError(f"covars_ have shape {covars.shape}, but the means have {d} columns")
         return Gaussians(means, np.ascontiguousarray(covars), self.covariance_type, self._group())  # type: ignore[arg-type]
 
-    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
         self.n_features = X.shape[1]
         if self.covariance_type not in gaussians.KINDS:
             raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {self.covariance_type!r}")
         needed = "m" in self.init_params or not self._has("means_")
         centre = filled(X).mean(axis=0)
         covars = covariance_start(X, centre, self.covariance_type, self.n_components, self.min_covar)
-        return {"means_": k_means(X, self.n_components, rng) if needed else None, "covars_": covars}
+        return {"means_": k_means(data, self.n_components, rng) if needed else None, "covars_": covars}
 
     def _store_theta(self, theta: Gaussians) -> None:
         self._store(means_=theta.means)

@@ -7,9 +7,10 @@ from sklearn.exceptions import NotFittedError
 
 from tacit.distributions import Distribution, Gaussian
 from tacit.sequence.base import BaseHMM
-from tacit.sequence.chain import Array, Ints
+from tacit.sequence.chain import Array, Chain, Ints
 from tacit.sequence.families import FamilyEmission, Theta, start_families
-from tacit.sequence.start import clusters
+from tacit.sequence.semi import SemiRule, expand, start_durations
+from tacit.sequence.start import StartData, clusters
 
 
 class HiddenMarkovModel(BaseHMM):
@@ -32,6 +33,12 @@ class HiddenMarkovModel(BaseHMM):
         "stationary", or fixed probabilities of the first state with NaN where they are learnt.
     transmat
         Fixed transition probabilities, NaN where they are learnt.
+    duration
+        Distribution of how long a state lasts, less one (``Poisson()``: one step and a Poisson number of further
+        ones; ``Categorical()``: any), or a list with one for each state. States are then never followed by
+        themselves: a hidden semi-Markov model. None is a plain chain.
+    max_duration
+        No state lasts longer; the work of a step grows with its square.
     algorithm
         How `predict` decodes: "viterbi" or "map".
     random_state
@@ -43,7 +50,8 @@ class HiddenMarkovModel(BaseHMM):
     n_init
         Number of starts, of which the best is kept.
     params, init_params
-        Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
+        Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions),
+        d(urations).
     verbose
         Show progress on a terminal.
     checkpoint
@@ -55,6 +63,8 @@ class HiddenMarkovModel(BaseHMM):
         Learnt probabilities.
     emissions_
         The distribution of each state.
+    durations_
+        The distribution of each state's duration, less one, if `duration` is given.
     converged_, n_iter_, history_
         Whether it converged, in how many iterations, and the objective in each.
 
@@ -68,7 +78,11 @@ class HiddenMarkovModel(BaseHMM):
     array([ 2., 20.])
     """
 
-    PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissions_"}
+    PARAMETERS: ClassVar[dict[str, str]] = {
+        **BaseHMM.PARAMETERS,
+        "e": "emissions_",
+        "d": "durations_",
+    }
 
     def __init__(
         self,
@@ -81,13 +95,15 @@ class HiddenMarkovModel(BaseHMM):
         transmat_prior: Any = 1.0,
         startprob: Any = None,
         transmat: Any = None,
+        duration: Any = None,
+        max_duration: int = 30,
         algorithm: str = "viterbi",
         random_state: Any = None,
         n_iter: int = 200,
         tol: float = 1e-4,
         n_init: int = 1,
-        params: str = "ste",
-        init_params: str = "ste",
+        params: str = "sted",
+        init_params: str = "sted",
         verbose: Any = False,
         checkpoint: bool = False,
     ) -> None:
@@ -99,6 +115,8 @@ class HiddenMarkovModel(BaseHMM):
         self.transmat_prior = transmat_prior
         self.startprob = startprob
         self.transmat = transmat
+        self.duration = duration
+        self.max_duration = max_duration
         self.algorithm = algorithm
         self.random_state = random_state
         self.n_iter = n_iter
@@ -122,7 +140,51 @@ class HiddenMarkovModel(BaseHMM):
         return self.emissions_[0].n_columns if self._has("emissions_") else None
 
     def _emission(self, X: Array | None) -> FamilyEmission:
-        return FamilyEmission(self._owner(), self.emission_prior, "e" in self.params)
+        owner = np.repeat(self._owner(), self._copies())
+        return FamilyEmission(owner, self.emission_prior, "e" in self.params)
+
+    # durations
+
+    def _copies(self) -> int:
+        return 1 if self.duration is None else int(self.max_duration)
+
+    def _fixed_transitions(self) -> Any:
+        """A state with a duration is not followed by itself, unless it is the only one."""
+        if self.duration is None or self.n_components == 1:
+            return self.transmat
+        K = self.n_components
+        fixed = np.full((K, K), np.nan) if self.transmat is None else np.array(self.transmat, dtype=np.float64)
+        if fixed.shape == (K, K):
+            fixed[np.diag_indices(K)] = 0.0
+        return fixed
+
+    def _learning_rule(self) -> Any:
+        rule = self._rule()
+        if self.duration is None:
+            return rule
+        if rule.is_stationary:
+            raise ValueError("startprob='stationary' is for plain chains, not for states with durations")
+        return SemiRule(rule, self.params)
+
+    def _chain(self) -> Chain:
+        plain = super()._chain()
+        if self.duration is None:
+            return plain
+        return expand(plain, tuple(self.durations_), self._copies())
+
+    def _store_chain(self, chain: Any) -> None:
+        if self.duration is None:
+            super()._store_chain(chain)
+        else:
+            super()._store_chain(chain.plain)
+            self._store(durations_=list(chain.durations))
+
+    def expected_durations(self) -> Array:
+        """Expected number of steps (K,) in a state once it is entered."""
+        if self.duration is None:
+            return super().expected_durations()
+        self._params()
+        return np.array([1 + part.mean[0] for part in self.durations_])
 
     def _theta(self) -> Theta:
         if not self._has("emissions_"):
@@ -133,17 +195,24 @@ class HiddenMarkovModel(BaseHMM):
         owner = self._owner()
         return tuple(parts[int(np.flatnonzero(owner == e)[0])] for e in range(int(owner.max()) + 1))  # type: ignore[misc]
 
-    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
-        rows = X[~np.isnan(X).all(axis=1)]
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        rows = data.X[~np.isnan(data.X).all(axis=1)]
         K = self.n_components
-        _, labels, used = clusters(rows, K, rng)
+        centres, labels, used = clusters(rows, K, rng)
+        labels = np.argsort(data.arrange(centres))[labels]
         if len(used) < len(rows):
             # the clustering saw a sample only: fit the start to that sample
             rows = used
-        shares = 0.75 * np.eye(K)[labels % K] + 0.25 * rng.dirichlet(np.ones(K), size=len(labels))
+        shares = 0.75 * np.eye(K)[labels] + 0.25 * rng.dirichlet(np.ones(K), size=len(labels))
         template = Gaussian() if self.emission is None else self.emission
         theta = start_families(template, rows, shares, K, self._owner(), self.emission_prior)
-        return {"emissions_": [theta[e] for e in self._owner()]}
+        found: dict[str, Any] = {"emissions_": [theta[e] for e in self._owner()], "durations_": None}
+        if self.duration is not None:
+            found["durations_"] = list(start_durations(self.duration, K, self._copies(), data.lengths))
+        return found
+
+    def _needs_init(self, letter: str) -> bool:
+        return super()._needs_init(letter) and (letter != "d" or self.duration is not None)
 
     def _store_theta(self, theta: Theta) -> None:
         self._store(emissions_=[theta[e] for e in self._owner()])

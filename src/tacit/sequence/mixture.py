@@ -12,7 +12,7 @@ from tacit.sequence.emission import spread
 from tacit.sequence.gaussian_emission import GaussianMixtureEmission, Mixtures
 from tacit.sequence.gaussians import Gaussians, Prior
 from tacit.sequence.rule import check_prior, check_probabilities
-from tacit.sequence.start import covariance_start, nested_means
+from tacit.sequence.start import StartData, covariance_start, nested_means
 
 
 class GMMHMM(BaseHMM):
@@ -169,7 +169,8 @@ class GMMHMM(BaseHMM):
         group = np.repeat(np.arange(K), M) if kind == "tied" else np.arange(K * M)
         return Mixtures(weights, Gaussians(means.reshape(K * M, d), covars, kind, group))  # type: ignore[arg-type]
 
-    def _start_theta(self, X: Array, rng: np.random.RandomState) -> dict[str, Any]:
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
         self.n_features = X.shape[1]
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
         if kind not in gaussians.KINDS:
@@ -177,7 +178,7 @@ class GMMHMM(BaseHMM):
         needed = "m" in self.init_params or not self._has("means_")
         # "tied" is within a state: one full matrix for each
         shape = {"tied": "full"}.get(kind, kind)
-        means = nested_means(X, K, M, rng) if needed else np.asarray(self.means_, dtype=np.float64)
+        means = nested_means(data, K, M, rng) if needed else np.asarray(self.means_, dtype=np.float64)
         flat = covariance_start(X, means, shape, K if kind == "tied" else K * M, self.min_covar)
         covars = flat if kind == "tied" else flat.reshape(K, M, *flat.shape[1:])
         return {"weights_": np.full((K, M), 1 / M), "means_": means, "covars_": covars}

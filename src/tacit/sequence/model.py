@@ -15,6 +15,7 @@ from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponen
 from tacit.sequence.checkpoint import checkpointed_sweep
 from tacit.sequence.emission import Emission
 from tacit.sequence.rule import ChainRule
+from tacit.sequence.semi import SemiRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +46,18 @@ class HmmModel:
     rule : how the chain is learnt
     labels : (rows of the whole table,) known states, -1 where unknown; or None
     checkpoint : whether to use memory of the order of sqrt(T) K instead of T K, and more time
+    copies : how many states of the chain stand for one that labels name
     """
 
     emission: Emission[Any]
-    rule: ChainRule
+    rule: ChainRule | SemiRule
     labels: Ints | None = None
     checkpoint: bool = False
+    copies: int = 1
 
     def log_density(self, params: Params, X: Array, start: int = 0) -> Array:
         """Log densities (n, K); -inf for states that contradict a label."""
-        return mask(self.emission.log_density(params.theta, X), self.labels, start)
+        return mask(self.emission.log_density(params.theta, X), self.labels, start, self.copies)
 
     def fill(self, params: Params, X: Array, start: int, b: Array, top: Array) -> None:
         """Fill b (n, K) with densities over exp(top), and top (n,)."""
@@ -109,7 +112,8 @@ class HmmModel:
 
     def n_parameters(self, params: Params) -> int:
         """Number of free parameters, as BIC counts them."""
-        return self.rule.n_parameters() + self.emission.n_parameters(params.theta)
+        durations = sum(part.n_parameters for part in getattr(params.chain, "durations", ()))
+        return self.rule.n_parameters() + self.emission.n_parameters(params.theta) + durations
 
 
 class ImpossibleRow(ValueError):
@@ -132,10 +136,10 @@ def lengths_of(chunk: Chunk) -> Ints:
     return np.array([chunk.n_rows]) if chunk.lengths is None else chunk.lengths
 
 
-def mask(L: Array, labels: Ints | None, start: int) -> Array:
+def mask(L: Array, labels: Ints | None, start: int, copies: int) -> Array:
     """Make states that contradict a label impossible: log densities (n, K) of -inf, in place."""
     if labels is not None:
         known = labels[start : start + len(L)]
-        wrong = (known[:, None] >= 0) & (known[:, None] != np.arange(L.shape[1]))
+        wrong = (known[:, None] >= 0) & (known[:, None] != np.arange(L.shape[1]) // copies)
         L[wrong] = -np.inf
     return L

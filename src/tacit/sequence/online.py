@@ -147,13 +147,13 @@ class FilterMixin:
         found, _ = self._filtered(X, lengths)  # type: ignore[attr-defined]
         if found.impossible:
             raise ch.ImpossibleSequence(*found.impossible[0])
-        return np.asarray(found.belief)
+        return np.asarray(self._merged(found.belief))  # type: ignore[attr-defined]
 
     def fixed_lag(self, X: Any, lengths: Any = None, *, lag: int) -> Array:
         """Probabilities (n, K) of the states given the rows up to `lag` steps after each one."""
         if lag < 0:
             raise ValueError(f"lag must not be negative, got {lag}")
-        belief = self.filter(X, lengths)
+        belief = self._filtered(X, lengths)[0].belief  # type: ignore[attr-defined]
         L, lengths_, chain = self._densities(X, lengths)  # type: ignore[attr-defined]
         b = np.exp(L - L.max(axis=1, keepdims=True))
         last = np.cumsum(lengths_) - 1
@@ -163,11 +163,11 @@ class FilterMixin:
             ahead[last] = 1.0
             back = ahead / ahead.max(axis=1, keepdims=True)
         joint = belief * back
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+        return np.asarray(self._merged(joint / joint.sum(axis=1, keepdims=True)))  # type: ignore[attr-defined]
 
     def predict_next(self, X: Any, steps: int = 1) -> Forecast:
         """Distribution of the next states and observations after a sequence."""
-        belief = self.filter(X)[-1]
+        belief = self._filtered(X, None)[0].belief[-1]  # type: ignore[attr-defined]
         return forecast(self._params(), self._model(), belief, steps)  # type: ignore[attr-defined]
 
     def stream(self, lag: int = 0) -> Stream:

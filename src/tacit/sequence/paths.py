@@ -41,7 +41,7 @@ class PathMixin:
             if n_best < 1:
                 raise ValueError(f"n_best must be at least 1, got {n_best}")
             pairs = [ch.n_best(chain, rows, n_best) for rows in np.split(L, np.cumsum(lengths_)[:-1])]
-            return [p[0] for p in pairs], [p[1] for p in pairs]
+            return [p[0] for p in pairs], [p[1] // self._copies() for p in pairs]  # type: ignore[attr-defined]
         chosen = self.algorithm if algorithm is None else algorithm
         if chosen not in ALGORITHMS:
             raise ValueError(f"algorithm must be one of {ALGORITHMS}, not {chosen!r}")
@@ -51,7 +51,7 @@ class PathMixin:
         else:
             path = ch.smooth(chain, lambda a, b: L[a:b].copy(), lengths_).posterior.argmax(axis=1)
             logs = ch.path_log_prob(chain, L, lengths_, path)
-        return float(logs.sum()), path
+        return float(logs.sum()), path // self._copies()  # type: ignore[attr-defined]
 
     def _check_possible(self, logs: Array, L: Array, lengths: Ints, chain: ch.Chain) -> None:
         for s in np.flatnonzero(np.isneginf(logs)):
@@ -72,7 +72,7 @@ class PathMixin:
         rng = check_random_state(random_state)
         L, lengths_, chain = self._densities(X, lengths)
         parts = np.split(L, np.cumsum(lengths_)[:-1])
-        return np.hstack([ch.sample_paths(chain, rows, n_paths, rng) for rows in parts])
+        return np.hstack([ch.sample_paths(chain, rows, n_paths, rng) for rows in parts]) // self._copies()  # type: ignore[attr-defined]
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None
@@ -98,4 +98,4 @@ class PathMixin:
         rng = check_random_state(self.random_state if random_state is None else random_state)  # type: ignore[attr-defined]
         params = self._params()  # type: ignore[attr-defined]
         states = ch.walk(params.chain, n_samples, rng, currstate)
-        return self._model().emission.sample(params.theta, states, rng), states  # type: ignore[attr-defined]
+        return self._model().emission.sample(params.theta, states, rng), states // self._copies()  # type: ignore[attr-defined]

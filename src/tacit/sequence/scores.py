@@ -64,8 +64,10 @@ def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
         slope = _log_ratio(up.chain.start, down.chain.start) @ found.posterior[starts].T
         slope = slope + np.einsum("ij,sij->s", _log_ratio(up.chain.transition, down.chain.transition), moves)
         if p >= len(vector) - len(pack_emission(model.emission, params.theta)):
-            gap = model.emission.log_density(up.theta, data.values) - model.emission.log_density(down.theta, data.values)
-            weighted = np.where(found.posterior > 0, found.posterior * gap, 0.0).sum(axis=1)
+            upper, lower = (model.emission.log_density(theta, data.values) for theta in (up.theta, down.theta))
+            usable = (found.posterior > 0) & np.isfinite(upper) & np.isfinite(lower)
+            gap = np.where(usable, upper, 0.0) - np.where(usable, lower, 0.0)
+            weighted = (found.posterior * gap).sum(axis=1)
             slope = slope + np.add.reduceat(weighted, starts)
         columns.append(slope / (2 * step[p]))
     return np.column_stack(columns)

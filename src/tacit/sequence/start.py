@@ -1,14 +1,44 @@
 """Where emissions start: centres of clusters, and the spread of all rows."""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.sequence.chain import Array, Ints
+from tacit.sequence.chain import Array, Ints, first_rows
 
 MOST_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class StartData:
+    """What a start may look at: rows, lengths of the sequences, and known states (-1 where unknown) or None."""
+
+    X: Array
+    lengths: Ints
+    labels: Ints | None = None
+
+    def arrange(self, centres: Array) -> Ints:
+        """Which centre (k, d) each state gets: the one near its labelled rows, and the others in order of time."""
+        k = len(centres)
+        rows = np.where(np.isnan(self.X), np.nanmean(self.X, axis=0), self.X)
+        scale = np.maximum(rows.std(axis=0), np.finfo(float).tiny)
+        gaps = np.array([(((rows - centre) / scale) ** 2).sum(axis=1) for centre in centres])
+        nearest = gaps.argmin(axis=0)
+        time = np.arange(len(rows)) - np.repeat(first_rows(self.lengths), self.lengths)
+        time = time / np.repeat(self.lengths, self.lengths)
+        when = [time[nearest == j].mean() if (nearest == j).any() else 1.0 for j in range(k)]
+        order = np.argsort(when, kind="stable")
+        if self.labels is None:
+            return order
+        cost = np.zeros((k, k))
+        for state in np.unique(self.labels[self.labels >= 0]):
+            cost[state] = gaps[:, self.labels == state].mean(axis=1)
+        # labelled states choose; those without a label take what is left, in order of time
+        return order[linear_sum_assignment(cost[:, order])[1]]
 
 
 def filled(X: Array) -> Array:
@@ -47,18 +77,19 @@ def clusters(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Ints,
     return centres, labels, rows[np.argsort(order)]
 
 
-def k_means(X: Array, k: int, rng: np.random.RandomState) -> Array:
-    """Centres (k, d) of a k-means clustering."""
-    return clusters(X, k, rng)[0]
+def k_means(data: StartData, k: int, rng: np.random.RandomState) -> Array:
+    """Centres (k, d) of a k-means clustering, one for each state."""
+    centres = clusters(data.X, k, rng)[0]
+    return np.asarray(centres[data.arrange(centres)])
 
 
-def nested_means(X: Array, k: int, m: int, rng: np.random.RandomState) -> Array:
-    """Means (k, m, d): k clusters of the rows, and m clusters within each."""
-    centres, labels, rows = clusters(X, k, rng)
-    means = np.empty((k, m, X.shape[1]))
-    for j in range(k):
+def nested_means(data: StartData, k: int, m: int, rng: np.random.RandomState) -> Array:
+    """Means (k, m, d): k clusters of the rows, one for each state, and m clusters within each."""
+    centres, labels, rows = clusters(data.X, k, rng)
+    means = np.empty((k, m, rows.shape[1]))
+    for state, j in enumerate(data.arrange(centres)):
         inside = rows[labels == j]
-        means[j] = k_means(inside, m, rng) if len(inside) else centres[j]
+        means[state] = clusters(inside, m, rng)[0] if len(inside) else centres[j]
     return means
 
 
