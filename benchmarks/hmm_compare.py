@@ -1,4 +1,6 @@
-"""Hidden Markov models beside hmmlearn and pomegranate: same start, 10 iterations, equal likelihood; ratios of the best of several runs.
+"""Hidden Markov models beside hmmlearn and pomegranate: same start, 10 iterations, equal likelihood.
+
+Ratios are of the best of several interleaved runs.
 
 Run with ``python benchmarks/hmm_compare.py [repeats]``; pomegranate's line appears if it is installed.
 """
@@ -92,7 +94,7 @@ def pomegranate_seconds(make, X, lengths, repeats):
         means = start.means_.astype(np.float32)
         states = [Normal(m, np.ones_like(m), covariance_type="diag") for m in means]
         edges, starts = (p.astype(np.float32) for p in (start.transmat_, start.startprob_))
-        model = DenseHMM(states, edges=edges, starts=starts, max_iter=ITERATIONS, tol=-np.inf)
+        model = DenseHMM(states, edges=edges, starts=starts, max_iter=ITERATIONS, tol=0.0)
         seconds.append(timed(lambda model=model: model.fit(data))[0])
     return min(seconds)
 
@@ -113,8 +115,13 @@ def main(repeats: int) -> None:
     for name, (run, case, wanted) in CASES.items():
         mine, theirs, my_score, their_score = run(*case, repeats)
         equal = abs(my_score - their_score) <= 1e-6 * abs(their_score)
-        rows.append({"case": name, "ours": mine, "hmmlearn": theirs, "ratio": theirs / mine, "wanted": wanted, "equal": equal})
-        print(f"{name:42s} {mine * 1e3:9.1f} ms {theirs * 1e3:9.1f} ms  {theirs / mine:6.1f}x (wanted {wanted}x) equal: {equal}")
+        rows.append(
+            {"case": name, "ours": mine, "hmmlearn": theirs, "ratio": theirs / mine, "wanted": wanted, "equal": equal}
+        )
+        print(
+            f"{name:42s} {mine * 1e3:9.1f} ms {theirs * 1e3:9.1f} ms  "
+            f"{theirs / mine:6.1f}x (wanted {wanted}x) equal: {equal}"
+        )
         if "1000 sequences" in name and run is compare_fit:
             seconds = pomegranate_seconds(*case, repeats)
             if seconds is not None:

@@ -10,10 +10,11 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks import predict_compare
 from benchmarks.compare import cluster
 from benchmarks.compare.harness import Result, compare, table
 
-ROOMS = (cluster,)
+ROOMS = (cluster, predict_compare)
 PACKAGES = ("tacit", "numpy", "scipy", "numba", "scikit-learn", "pomegranate", "hmmlearn", "stepmix")
 
 

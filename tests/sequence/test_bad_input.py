@@ -3,7 +3,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from tacit.distributions import Beta
-from tacit.sequence import CategoricalHMM, GaussianHMM, GMMHMM, HiddenMarkovModel, ImpossibleSequence, PoissonHMM
+from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, ImpossibleSequence, PoissonHMM
 
 X = np.random.RandomState(0).standard_normal((20, 2))
 

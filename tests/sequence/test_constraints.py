@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from tacit.distributions import Categorical, Dirichlet, Gaussian, Poisson
 from tacit.learn import threads
-from tacit.sequence import CategoricalHMM, GaussianHMM, GMMHMM, HiddenMarkovModel, MixtureOf, PoissonHMM
+from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MixtureOf, PoissonHMM
 from tacit.sequence.chain import stationary
 
 RNG = np.random.RandomState(1)
@@ -43,7 +43,7 @@ def test_all_labels_make_it_counting():
         np.add.at(counts, (part[:-1], part[1:]), 1)
     np.testing.assert_allclose(model.transmat_, counts / counts.sum(axis=1, keepdims=True), atol=1e-12)
     for k in range(3):
-        assert model.means_[k, 0] == pytest.approx(X[STATES == k].mean())
+        assert model.means_[k, 0] == pytest.approx(X[k == STATES].mean())
 
 
 def test_a_few_labels_name_the_states():
@@ -92,7 +92,11 @@ def test_weights_are_repeats():
         for rows, lengths, weights in ((X, LENGTHS, [2, 1]), (np.r_[X[:75], X], [75, 75, 75], None)):
             other = clone(model).set_params(init_params="", n_iter=5)
             for name in model.PARAMETERS.values():
-                setattr(other, name, start._covars_ if name == "covars_" and hasattr(start, "_covars_") else getattr(start, name))
+                setattr(
+                    other,
+                    name,
+                    start._covars_ if name == "covars_" and hasattr(start, "_covars_") else getattr(start, name),
+                )
             fits.append(other.fit(rows, lengths, sample_weight=weights))
         np.testing.assert_allclose(fits[0].transmat_, fits[1].transmat_)
         np.testing.assert_allclose(fits[0].means_, fits[1].means_)
@@ -121,9 +125,7 @@ def test_mixtures_as_emissions_are_the_named_case():
     named = GMMHMM(2, n_mix=2, random_state=0, n_iter=0).fit(rows)
     model = HiddenMarkovModel(2, random_state=0, n_iter=5, init_params="", tol=-1.0)
     model.startprob_, model.transmat_ = named.startprob_, named.transmat_
-    parts = [
-        [Gaussian(named.means_[k, m], named.covars_[k, m], kind="diag") for m in range(2)] for k in range(2)
-    ]
+    parts = [[Gaussian(named.means_[k, m], named.covars_[k, m], kind="diag") for m in range(2)] for k in range(2)]
     model.emissions_ = [MixtureOf(parts[k], named.weights_[k]) for k in range(2)]
     start = named.means_, named.covars_, named.weights_, named.startprob_, named.transmat_
     named.set_params(n_iter=5, init_params="", tol=-1.0)

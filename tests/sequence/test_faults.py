@@ -37,8 +37,10 @@ def test_clone_keeps_what_was_given():
 
 
 def test_random_state_stays_as_it_was():
-    for model, X in ((CategoricalHMM(2, random_state=3), np.tile([0, 1, 1, 0], 10)[:, None]),
-                     (PoissonHMM(2, random_state=3), np.tile([0, 1, 7, 9], 10)[:, None])):
+    for model, X in (
+        (CategoricalHMM(2, random_state=3), np.tile([0, 1, 1, 0], 10)[:, None]),
+        (PoissonHMM(2, random_state=3), np.tile([0, 1, 7, 9], 10)[:, None]),
+    ):
         model.fit(X)
         assert model.random_state == 3
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sequence.brute import enumerate_paths, random_chain
 
 from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain
-from tests.sequence.brute import enumerate_paths, random_chain
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.booleans())
 QUICK = settings(max_examples=60, deadline=None)
@@ -32,7 +32,7 @@ def test_smoothing_is_the_sum_over_all_paths(case):
 @QUICK
 @given(CASES)
 def test_log_space_is_the_sum_over_all_paths(case):
-    model, L, lengths, brute = setting(case)
+    model, L, _, brute = setting(case)
     g, moves = np.empty_like(L), np.zeros((model.n_states, model.n_states))
     total = chain._smooth_in_logs(model, L.copy(), 0, 1.0, g, moves)
     assert total == pytest.approx(brute.log_likelihood)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tacit.distributions import Categorical, Gaussian, Poisson, Product
-from tacit.sequence import CategoricalHMM, GaussianHMM, GMMHMM, HiddenMarkovModel, MixtureOf, PoissonHMM, scores
+from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MixtureOf, PoissonHMM, scores
 
 RNG = np.random.RandomState(0)
 X = np.r_[RNG.standard_normal((30, 2)), RNG.standard_normal((30, 2)) + 3]

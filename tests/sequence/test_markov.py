@@ -50,7 +50,9 @@ def test_probabilities_are_probabilities_and_counts_add(order, smoothing, first,
         assert p.sum() == pytest.approx(1.0)
         assert (p >= 0).all()
     before = {c: row.copy() for c, row in chain.counts_.table.items()}
-    both = MarkovChain(order, smoothing=smoothing, prior=0.1).fit(np.array([0, 1, 2, *first, *second]), [3 + len(first), len(second)])
+    both = MarkovChain(order, smoothing=smoothing, prior=0.1).fit(
+        np.array([0, 1, 2, *first, *second]), [3 + len(first), len(second)]
+    )
     chain.partial_fit(second)
     np.testing.assert_allclose(chain.predict_next((0, 1)), both.predict_next((0, 1)))
     chain.forget(second)

@@ -50,11 +50,11 @@ def patterns_of(X: Array) -> Patterns | None:
     )
 
 
-def sorted_by_pattern(source: ChunkSource, rows: Array, weights: Array | None) -> ChunkSource:
+def sorted_by_pattern(rows: Array, weights: Array | None) -> ChunkSource:
     """A source in which equal patterns stand together, so that each is prepared once and not once per chunk."""
     patterns = patterns_of(rows)
     if patterns is None:
-        return source
+        return ArraySource(rows, weights)
     order = patterns.order
     return ArraySource(rows[order], None if weights is None else weights[order])
 

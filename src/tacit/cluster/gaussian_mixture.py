@@ -1,35 +1,40 @@
 """Gaussian mixtures with scikit-learn's face."""
 
 import warnings
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.gaussian_given import Public, given_params, precisions_of, public_values, stored_params
+from tacit.cluster.gaussian_constraints import read_constraints
+from tacit.cluster.gaussian_errors import GaussianErrors
+from tacit.cluster.gaussian_fit import GaussianTask
+from tacit.cluster.gaussian_free import count_free
+from tacit.cluster.gaussian_given import Public, precisions_of, public_values, stored_params
 from tacit.cluster.gaussian_impute import GaussianImputation
-from tacit.cluster.gaussian_merge import aligned
+from tacit.cluster.gaussian_labels import labelled_source, read_labels
 from tacit.cluster.gaussian_missing import sorted_by_pattern
 from tacit.cluster.gaussian_model import GaussianMixtureModel
+from tacit.cluster.gaussian_online import GaussianOnline
 from tacit.cluster.gaussian_params import KINDS, GaussianParams
-from tacit.cluster.gaussian_start import column_moments, data_frame, start_params
+from tacit.cluster.gaussian_prior import read_prior
+from tacit.cluster.gaussian_sampling import GaussianSampling
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.mixture_skin import MixturePredictions
-from tacit.data.chunks import ChunkSource, as_source
+from tacit.data.chunks import ChunkSource
 from tacit.data.matrix import check_weights
-from tacit.learn.em import Fit, Hook, em
-from tacit.learn.progress import both, progress
+from tacit.learn.em import Hook
 from tacit.learn.protocol import Array
-from tacit.learn.reduce import reducing
-from tacit.learn.restarts import best_of
-from tacit.learn.skin import read_rows, seeds
+from tacit.learn.skin import read_rows
 
 
-class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, BaseEstimator):
+class GaussianMixture(
+    GaussianOnline, GaussianErrors, GaussianImputation, GaussianSampling, MixturePredictions, DensityMixin, BaseEstimator
+):
     """Mixture of Gaussians fitted by expectation and maximisation, missing values included.
 
     Takes the place of `sklearn.mixture.GaussianMixture`: same parameters, same fitted attributes. NaN is a missing
@@ -64,17 +69,33 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
         1 shows a progress bar on a terminal.
     verbose_interval
         Accepted for scikit-learn's sake.
+    prior
+        Mapping with "weights" (a `Dirichlet`, or one number for all its concentrations) or "components" (a
+        `NormalInverseWishart` of every component's mean and covariance, in the data's units, in place of the
+        one of `reg_covar`) or both. The fit is then maximum a posteriori.
+    fixed
+        Mapping with "weights" (k,), "means" (k, d) or "covariances" (shaped as the fitted ones): numbers that are not
+        learnt, NaN for those that are. A matrix is fixed as a whole or not at all.
+    bounds
+        Mapping from "weights", "means" or "variances" to a pair (low, high) of numbers or arrays, None for no
+        bound. Of a matrix the variances along its main axes are meant.
+    tied
+        Mapping from "weights", "means" or "covariances" to groups of components that share one value, as in
+        `tied={"means": [[0, 1]]}`.
+    method
+        "em", or "gradient": L-BFGS on the objective in parameters without constraints.
 
     Attributes
     ----------
     weights_, means_, covariances_, precisions_, precisions_cholesky_
         The fitted mixture, in the data's own units.
     converged_, n_iter_, reason_
-        How the best start ended: "converged", "max_iter" or "stopped".
+        How the best start ended: "converged", "max_iter", "stopped", or "stalled" (a gradient that leads nowhere).
     lower_bound_, lower_bounds_
         The objective per row, at the end and at every iteration.
     statistics_
-        The expected moments that the parameters were made from; `partial_fit` and `merge` add to them.
+        The expected moments that the parameters were made from; `partial_fit` and `merge` add to them,
+        `forget` takes from them.
 
     Examples
     --------
@@ -102,6 +123,11 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
         "warm_start": ["boolean"],
         "verbose": ["verbose"],
         "verbose_interval": [Interval(Integral, 1, None, closed="left")],
+        "prior": [Mapping, None],
+        "fixed": [Mapping, None],
+        "bounds": [Mapping, None],
+        "tied": [Mapping, None],
+        "method": [StrOptions({"em", "gradient"})],
     }
 
     _takes_missing = True
@@ -123,6 +149,11 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
+        prior: Mapping[str, Any] | None = None,
+        fixed: Mapping[str, Any] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        tied: Mapping[str, Any] | None = None,
+        method: str = "em",
     ):
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -138,9 +169,22 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
         self.warm_start = warm_start
         self.verbose = verbose
         self.verbose_interval = verbose_interval
+        self.prior = prior
+        self.fixed = fixed
+        self.bounds = bounds
+        self.tied = tied
+        self.method = method
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, on_iteration: Hook | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        labels: Any = None,
+        on_iteration: Hook | None = None,
+    ) -> Self:
         """Fit the mixture to the rows.
 
         Parameters
@@ -151,19 +195,28 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
             Ignored.
         sample_weight
             (n,) weights; a weight of 2 counts as two rows.
+        labels
+            (n,) the component that each row is known to belong to, -1 or NaN where it is not known.
         on_iteration
             Called with each step; a true return value stops the fit.
         """
-        source = self._source(X, sample_weight, reset=True)
-        best = self._best_fit(source, on_iteration)
-        if best.reason == "max_iter" and self.max_iter > 0:
+        rows, weights = self._rows(X, sample_weight, reset=True)
+        known = read_labels(labels, len(rows), self.n_components)
+        if known is None:
+            source = sorted_by_pattern(rows, weights)
+        else:
+            source, known = labelled_source(rows, weights, known)
+        task = GaussianTask(self, source, known, on_iteration)
+        best = task.best()
+        if best.reason in ("max_iter", "stalled") and self.max_iter > 0:
             warnings.warn(
                 "Best performing initialization did not converge. Try different init parameters, or increase "
                 "max_iter, tol, or check for degenerate data.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._keep(*self._in_order(best))
+        params, stats = task.in_order(best)
+        self._keep(public_values(params), stats)
         self.converged_, self.n_iter_, self.reason_ = best.converged, best.n_iter, best.reason
         self.lower_bounds_ = [value / best.rows for value in best.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
@@ -173,156 +226,40 @@ class GaussianMixture(GaussianImputation, MixturePredictions, DensityMixin, Base
         """Fit, then give the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows: their expected moments under the current mixture are added to those so far.
-
-        The first call is a `fit`. Earlier rows keep the responsibilities they were given when they were seen.
-        """
-        if not hasattr(self, "statistics_"):
-            return self.fit(X, sample_weight=sample_weight)
-        source = self._source(X, sample_weight, reset=False)
-        before = stored_params(self, self.statistics_.frame)
-        with reducing(source) as reduce:
-            seen = reduce(lambda chunk: self._model(0.0).expect(before, chunk))
-        return self._learn_from(before, self.statistics_ + seen)
-
-    def merge(self, other: "GaussianMixture") -> Self:
-        """Add what another fitted mixture of the same shape has seen; its components are matched to ours first."""
-        check_is_fitted(self)
-        check_is_fitted(other)
-        mine, theirs = stored_params(self), stored_params(other)
-        if (theirs.kind, theirs.means.shape) != (mine.kind, mine.means.shape):
-            raise ValueError(
-                f"a {theirs.kind} mixture of shape {theirs.means.shape} cannot be merged into a {mine.kind} "
-                f"mixture of shape {mine.means.shape}: fit both with the same settings"
-            )
-        moved = aligned(mine, theirs, other.statistics_)
-        return self._learn_from(stored_params(self, self.statistics_.frame), self.statistics_ + moved)
-
-    def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
-        """Draw rows and the components they come from, component by component."""
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(
-                f"Invalid value for 'n_samples': {n_samples} . The sampling requires at least one sample."
-            )
-        rng = check_random_state(self.random_state)
-        counts = rng.multinomial(n_samples, self.weights_)
-        labels = np.repeat(np.arange(len(counts)), counts)
-        noise = rng.standard_normal((n_samples, self.means_.shape[1]))
-        return self.means_[labels] + self._colour(noise, labels), labels
-
-    def _colour(self, noise: Array, labels: Array) -> Array:
-        if self.covariance_type == "tied":
-            return noise @ np.linalg.cholesky(self.covariances_).T
-        if self.covariance_type == "full":
-            factors = np.linalg.cholesky(self.covariances_)
-            return np.concatenate([noise[labels == k] @ factors[k].T for k in range(len(factors))])
-        deviations = np.sqrt(self.covariances_)[labels]
-        return noise * (deviations if deviations.ndim == 2 else deviations[:, None])
-
-    def _source(self, X: Any, sample_weight: Any, *, reset: bool) -> ChunkSource:
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Array, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)
         if reset and len(rows) < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
                 f"n_samples = {len(rows)}: use fewer components"
             )
-        weights = check_weights(sample_weight, len(rows))
-        return sorted_by_pattern(as_source(rows, weights), rows, weights)
+        return rows, check_weights(sample_weight, len(rows))
 
-    def _best_fit(self, source: ChunkSource, on_iteration: Hook | None) -> Fit:
-        with reducing(source) as reduce:
-            moments = column_moments(reduce)
-        self._refuse_empty_columns(source, moments.weight)
-        frame = data_frame(moments, self.covariance_type)
-        model = self._model(sum(chunk.total_weight for chunk in source))
-
-        def run(rng: np.random.RandomState) -> Fit:
-            own = source.fresh()
-            with reducing(own) as reduce, progress("mixture", self.max_iter, self.verbose) as bar:
-                params = self._start(model, frame, own, rng)
-                return em(
-                    model,
-                    params,
-                    reduce,
-                    tol=self.tol,
-                    max_iter=self.max_iter,
-                    previous=self.lower_bound_ * self.statistics_.rows if self._goes_on else None,
-                    on_iteration=both(bar, on_iteration),
-                )
-
-        starts = seeds(self.random_state, 1 if self._goes_on else self.n_init)
-        small = source.n_rows is not None and source.n_rows <= 2 * 16384
-        return best_of(run, starts, lambda fit: fit.trace[-1], side_by_side=small)
-
-    def _refuse_empty_columns(self, source: ChunkSource, weight: Array) -> None:
-        empty = [name for name, seen in zip(self._column_names(source), weight, strict=True) if seen <= 0]
-        if empty:
-            raise ValueError(f"column {empty[0]!r} has no observed value: drop it, or give it at least one")
-
-    def _column_names(self, source: ChunkSource) -> Any:
-        return getattr(self, "feature_names_in_", source.column_names)
-
-    def _start(self, model: GaussianMixtureModel, frame: Any, source: ChunkSource, rng: Any) -> GaussianParams:
-        if self._goes_on:
-            return stored_params(self, frame)
-        if all(part is not None for part in self._given):
-            return given_params(self, frame, None)
-        drawn = start_params(model, frame, source, self.n_components, self.init_params, rng)
-        return given_params(self, frame, drawn)
-
-    @property
-    def _given(self) -> tuple[Any, Any, Any]:
-        return self.weights_init, self.means_init, self.precisions_init
-
-    @property
-    def _goes_on(self) -> bool:
-        return self.warm_start and hasattr(self, "statistics_")
-
-    def _in_order(self, fit: Fit) -> tuple[GaussianParams, GaussianMoments]:
-        """Heaviest component first, so that two runs agree; as given, where the user gave the start."""
-        if self._goes_on or any(part is not None for part in self._given):
-            return fit.params, fit.stats
-        order = np.argsort(-fit.params.weights, kind="stable")
-        return fit.params.permuted(order), fit.stats.permuted(order)
+    def _source(self, X: Any, sample_weight: Any, *, reset: bool) -> ChunkSource:
+        return sorted_by_pattern(*self._rows(X, sample_weight, reset=reset))
 
     def _model(self, rows: float) -> GaussianMixtureModel:
-        return GaussianMixtureModel(self.covariance_type, self.reg_covar * rows / self.n_components)
+        kind, k, d = self.covariance_type, self.n_components, self.n_features_in_
+        constraints = read_constraints(self.fixed, self.bounds, self.tied, kind=kind, k=k, d=d)
+        if constraints is not None and self.method == "gradient":
+            raise ValueError('method="gradient" takes no fixed, bounds or tied: use method="em"')
+        return GaussianMixtureModel(kind, self.reg_covar * rows / k, read_prior(self.prior, kind, k, d), constraints)
 
-    def _learn_from(self, before: GaussianParams, stats: GaussianMoments) -> Self:
-        self._keep(self._model(stats.rows).update(before, stats), stats)
-        return self
-
-    def _keep(self, params: GaussianParams, stats: GaussianMoments) -> None:
+    def _keep(self, params: Public, stats: GaussianMoments) -> None:
         self.statistics_ = stats
-        self._set_parameters(public_values(params))
+        self._set_parameters(params)
 
     def _set_parameters(self, params: Public) -> None:
         self.weights_, self.means_, self.covariances_, self.precisions_cholesky_ = params
         self.precisions_ = precisions_of(self.precisions_cholesky_, self.covariance_type)
 
     def _joint(self, X: Array) -> Array:
-        params = stored_params(self)
-        return self._model(0.0).log_joint(params, X)
+        return GaussianMixtureModel(self.covariance_type).log_joint(stored_params(self), X)
 
     def _n_parameters(self) -> int:
-        k, d = self.means_.shape
-        shape = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
-        return shape[self.covariance_type] + k * d + k - 1
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    @staticmethod
-    def _expected_failed_checks() -> dict[str, str]:
-        return {
-            "check_sample_weight_equivalence_on_dense_data": "random starts draw rows, so repeats lead elsewhere; "
-            "from a given start weights equal repeats"
-        }
+        (k, d), kind = self.means_.shape, self.covariance_type
+        constraints = read_constraints(self.fixed, self.bounds, self.tied, kind=kind, k=k, d=d)
+        return count_free(kind, k, d, constraints)
 
     def _engine(self) -> tuple[GaussianMixtureModel, GaussianParams]:
         check_is_fitted(self)

@@ -124,7 +124,7 @@ def _component_constant(own: NormalInverseWishart, kind: Kind, k: int, frame: Fr
     )
     power = own.dof + (3 if kind == "diag" else own.n_dimensions + 2)
     energy = _energy(mode, power, own.scatter / frame.covariance_factor(kind))
-    constant = float(own.log_prob(own.mode()[None])[0]) + energy / 2
+    constant = float(own.log_prob(own.mode[None])[0]) + energy / 2
     if kind != "tied":
         return k * constant
     # one covariance, k means: each further mean is normal about the location, with its own |C|^-1/2 in `power`

@@ -1,6 +1,5 @@
 """Mixtures over tables of mixed types."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from tacit.cluster.mixture_base import TableMixture, with_block_priors
 from tacit.cluster.mixture_family import FamilyBlock
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams
-from tacit.cluster.mixture_prior import block_priors, fixed_weights, weight_pseudo, with_fixed
+from tacit.cluster.mixture_prior import block_priors, check_keys, fixed_weights, weight_pseudo, with_fixed
 from tacit.cluster.mixture_table import asked_groups, check_counts, encode, make_blocks, make_schema, positions
 from tacit.data import Schema, frames
 from tacit.data.matrix import as_table, check_size
@@ -219,10 +218,7 @@ class Mixture(TableMixture):
         return MixtureModel(blocks, np.zeros(self._k), stay)
 
     def _with_priors(self, model: MixtureModel, pooled: Parts) -> MixtureModel:
-        if isinstance(self.prior, Mapping):
-            for key in self.prior:
-                if not (isinstance(key, str) and key[:1].isupper() and key not in self.schema_.names):
-                    self._where(key)
+        check_keys(model.blocks, self.prior, self._where)
         priors = [block_priors(block, self.prior, self._where) for block in model.blocks]
         pseudo = weight_pseudo(self.weight_prior, self.prior, self._k)
         return replace(with_block_priors(model, pooled, priors), pseudo=pseudo)

@@ -4,8 +4,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce as fold
-from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -92,6 +90,7 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
             )
         source = self._source(rows, sample_weight, labels)
         model = replace(self._raw_model(), labelled=labels is not None)
+        _refuse_empty(model, rows)
         if self._method == "gradient":
             check_free(model)
         model = self._with_priors(model, self._observed(model, pooled_sums(model, source)))
@@ -173,11 +172,8 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
 
     def _learn_from(self, stats: MixtureSums) -> Self:
         """Parameters from statistics, under priors about all rows that they come from."""
-        parts = []
-        for part in stats.parts.parts:
-            each = [part.permuted(np.array([k])) for k in range(self._k)]
-            parts.append(fold(add, each))
-        model = self._with_priors(self.model_, Parts(tuple(parts)))
+        pairs = zip(self.model_.blocks, stats.parts.parts, strict=True)
+        model = self._with_priors(self.model_, Parts(tuple(block.pooled(part) for block, part in pairs)))
         self._keep(model, model.update(self.parameters_, stats), stats)
         return self
 
@@ -287,6 +283,13 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
             "law_merge_equals_fit_on_both": "rows keep the responsibilities that each mixture gave them",
             "law_forget_undoes_partial_fit": "rows go with the responsibilities they have now, not those they came with",
         }
+
+
+def _refuse_empty(model: MixtureModel, rows: Array) -> None:
+    for block in model.blocks:
+        for c, name in zip(block.columns, block.names, strict=True):
+            if np.isnan(rows[:, c]).all():
+                raise ValueError(f"column {name!r} has no observed values: leave it out")
 
 
 def _checked_labels(labels: Any, n: int, k: int) -> Array:

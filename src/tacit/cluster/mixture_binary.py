@@ -74,11 +74,6 @@ class BinaryBlock(DiscreteBlock):
         """Probabilities from log odds."""
         return self.held(Values(special.expit(free.reshape(theta.values.shape))))
 
-    def gradient(self, theta: Values, stats: Tally) -> Array:
-        """Slope of log-likelihood and log prior along the log odds."""
-        events, trials = self._with_prior(stats)
-        return ((events - theta.values * trials) * self._free()).ravel()
-
     def distributions(self, theta: Values, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
         """One Bernoulli of all columns."""
         return [(Bernoulli(theta.values[k]), self.columns)]

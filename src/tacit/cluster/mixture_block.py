@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import reduce as fold
+from operator import add
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -128,6 +130,10 @@ class Block(ABC):
     @abstractmethod
     def n_parameters(self, theta: Any) -> int:
         """Number of free parameters."""
+
+    def pooled(self, stats: Any) -> Any:
+        """Statistics of all components together, as of one."""
+        return fold(add, [stats.permuted(np.array([k])) for k in range(len(stats.weight))])
 
     @abstractmethod
     def observed(self, stats: Any) -> Array:

@@ -97,11 +97,6 @@ class CategoryBlock(DiscreteBlock):
         raised = np.exp(logits - tops)
         return self.held(Values(raised / self._totals(raised)))
 
-    def gradient(self, theta: Values, stats: Tally) -> Array:
-        """Slope of log-likelihood and log prior along the free numbers."""
-        events, trials = self._with_prior(stats)
-        return ((events - theta.values * trials) * self._free()).ravel()
-
     # talking to distributions
 
     def distributions(self, theta: Values, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:

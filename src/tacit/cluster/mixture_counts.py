@@ -69,11 +69,6 @@ class CountBlock(DiscreteBlock):
         """Rates from their logarithms."""
         return self.held(Values(np.exp(np.clip(free, -690.0, 690.0)).reshape(theta.values.shape)))
 
-    def gradient(self, theta: Values, stats: Tally) -> Array:
-        """Slope of log-likelihood and log prior along the log rates."""
-        events, trials = self._with_prior(stats)
-        return ((events - theta.values * trials) * self._free()).ravel()
-
     def distributions(self, theta: Values, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
         """One Poisson of all columns."""
         return [(Poisson(theta.values[k]), self.columns)]

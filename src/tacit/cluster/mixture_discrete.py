@@ -26,6 +26,11 @@ class Tally(PerComponent):
     events: Array
     trials: Array
 
+    @property
+    def weight(self) -> Array:
+        """What it is counted against."""
+        return self.trials
+
 
 @dataclass(frozen=True, eq=False)
 class DiscreteBlock(Block):
@@ -99,6 +104,16 @@ class DiscreteBlock(Block):
     def n_parameters(self, theta: Values) -> int:
         """One per component and column."""
         return int(theta.values.size - (0 if self.is_fixed is None else self.is_fixed.sum()))
+
+    def gradient(self, theta: Values, stats: Tally) -> Array:
+        """Slope of log-likelihood and log prior along the free numbers, whose slope is that of a logarithm."""
+        events, trials = self._with_prior(stats)
+        return ((events - theta.values * trials) * self._free()).ravel()
+
+    def information(self, theta: Values, stats: Tally) -> Array:
+        """Curvature along each free number: the variance of what is counted."""
+        spread = theta.values * (1 - np.minimum(theta.values, 0.5)) * stats.trials
+        return np.maximum(spread, 1.0).ravel()  # what the data hardly speak about moves no further than a unit
 
     def observed(self, stats: Tally) -> Array:
         """Weight of the observed entries."""

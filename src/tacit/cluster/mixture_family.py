@@ -142,6 +142,10 @@ class FamilyBlock(Block):
         free = self.fixed or (None,) * len(theta.members)
         return sum(m.n_parameters for m, f in zip(theta.members, free, strict=True) if f is None)
 
+    def pooled(self, stats: MemberSums) -> MemberSums:
+        """Statistics of all components together; of the first alone where each is of a family of its own."""
+        return super().pooled(stats) if len(self.templates) == 1 else stats.permuted(np.array([0]))
+
     def observed(self, stats: MemberSums) -> Array:
         """Weight of the rows: a family refuses a column without values itself."""
         return np.full(len(self.columns), stats.weight.sum())

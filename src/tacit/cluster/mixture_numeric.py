@@ -189,6 +189,12 @@ class NumericBlock(Block):
         free = np.ones_like(v) if self.is_fixed is None else ~self.is_fixed
         return np.concatenate([(by_mean * free).ravel(), (by_log * free).ravel()])
 
+    def information(self, theta: Normals, stats: NormalSums) -> Array:
+        """Curvature along each free number."""
+        # a mean moves by its component's own spread, so that the unit of the column does not matter
+        rows = np.maximum(stats.weight, 1.0)
+        return np.concatenate([(rows / theta.variances).ravel(), (rows / 2).ravel()])
+
     # talking to distributions
 
     def distributions(self, theta: Normals, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:

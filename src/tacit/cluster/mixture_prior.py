@@ -27,6 +27,8 @@ _FAMILIES: dict[type[Block], tuple[str, ...]] = {
     CountBlock: ("Poisson",),
 }
 
+_KNOWN = {name for names in _FAMILIES.values() for name in names} | {"Exponential", "Gamma", "Multinomial"}
+
 
 def strength_of(prior: Any) -> float:
     """Rows that a prior is worth where nothing more special is said."""
@@ -50,9 +52,19 @@ def block_priors(block: Block, prior: Any, where: Callable[[Any], tuple[int, ...
     general = next((prior[kind] for kind in kinds if kind in prior), strength)
     by_column = _by_column(prior, where)
     if isinstance(block, FullBlock | FamilyBlock):
-        given = by_column.get(block.columns, general)
-        return [given] * len(block.columns)
+        return [_one(by_column.get(block.columns, general))] * len(block.columns)
     return [_one(by_column.get((c,), general)) for c in block.columns]
+
+
+def check_keys(blocks: Sequence[Block], prior: Any, where: Callable[[Any], tuple[int, ...]]) -> None:
+    """See that each key of a dict of priors is a column that stands alone, a group as it is, or a family."""
+    if not isinstance(prior, Mapping):
+        return
+    groups = {b.columns for b in blocks if isinstance(b, FullBlock | FamilyBlock)}
+    alone = {(c,) for b in blocks if not isinstance(b, FullBlock | FamilyBlock) for c in b.columns}
+    for key in prior:
+        if key not in _KNOWN and where(key) not in groups | alone:
+            raise ValueError(f"prior: {key!r} is neither a column described by itself nor a group in families")
 
 
 def _one(given: Any) -> Any:
@@ -60,9 +72,7 @@ def _one(given: Any) -> Any:
 
 
 def _by_column(prior: Mapping[Any, Any], where: Callable[[Any], tuple[int, ...]]) -> dict[tuple[int, ...], Any]:
-    families = {name for names in _FAMILIES.values() for name in names}
-    families |= {"Exponential", "Multinomial", "Gamma", "MixtureDistribution", "Product"}
-    return {where(key): given for key, given in prior.items() if key not in families}
+    return {where(key): given for key, given in prior.items() if key not in _KNOWN}
 
 
 def weight_pseudo(weight_prior: Any, prior: Any, k: int) -> Array:

@@ -245,7 +245,8 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
     d = X.shape[1]
     F, L, R = np.empty((P, B)), np.empty((K, B)), np.empty((K, B))
     bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
-    F[0] = 1.0
+    for i in range(B):
+        F[0, i] = 1.0
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
@@ -257,7 +258,7 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
             continue
         softmax(L, n, R, bits, top, total)
         bound += weigh(start, n, weights, top, total, R)
-        S += np.dot(F, R.T)
+        add_block(np.dot(F, R.T), 0, S)
     return bound
 
 

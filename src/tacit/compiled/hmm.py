@@ -67,16 +67,15 @@ def exponentiate(L, width, top, scratch):
 def both_ways(b, top, start, end, A, At, strict, weight, width, a, g, link):
     """Forward rows a and backward rows g of one sequence, each up to a factor; NaN if an underflow matters.
 
-    `start` is the distribution of the first state, `end` the backward row to begin with. g[t] is A (b[t + 1] g[t + 1]) link[t] / weight, and link is zero at the end. Rows are rescaled only when they
-    have become small.
+    `start` is the distribution of the first state, `end` the backward row to begin with. g[t] is
+    A (b[t + 1] g[t + 1]) link[t] / weight, and link is zero at the end. Rows are rescaled only when they have
+    become small.
     """
     n = b.shape[0]
     K = len(width) if len(width) > 0 else b.shape[1]
     pred, w = start.copy(), np.empty(K)
     safe, total, scale, c = True, 0.0, 1.0, 0.0
-    for k in range(K):
-        g[n - 1, k] = end[k]
-    link[n - 1] = 0.0
+    g[n - 1], link[n - 1] = end, 0.0
     for t in range(n):
         u = n - 1 - t
         if t > 0:

@@ -3,7 +3,6 @@
 State is the fast axis: means and the like come as (d, K). `width` as in `hmm`.
 """
 
-import numpy as np
 from numba import njit
 
 

@@ -19,13 +19,13 @@ TOL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureSums(Additive):
+class MixtureStatistics(Additive):
     """Weight (K,) of the rows in each component, and the statistics of the components.
 
     Examples
     --------
     >>> import numpy as np
-    >>> one = MixtureSums(np.array([1.0, 2.0]), Parts((Sums(np.ones(1)), Sums(np.ones(1)))))
+    >>> one = MixtureStatistics(np.array([1.0, 2.0]), Parts((Sums(np.ones(1)), Sums(np.ones(1)))))
     >>> (one + one).weight
     array([2., 4.])
     """
@@ -111,19 +111,19 @@ class MixtureDistribution(Family):
         raised = np.where(np.isfinite(top), np.exp(joint - np.where(np.isfinite(top), top, 0.0)), self.weights)
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
-    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> MixtureSums:
+    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> MixtureStatistics:
         """Expected statistics: those of the components, weighted by responsibilities."""
         rows = as_rows(X, self._ready()._width())
         shares = self.responsibilities(rows) * as_weights(weights, len(rows))[:, None]
         return self._sums(rows, shares)
 
-    def expected_statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> MixtureSums:
+    def expected_statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> MixtureStatistics:
         """Do the same: the component is a missing value of every row."""
         return self.statistics(X, weights)
 
-    def _sums(self, rows: Array, shares: Array) -> MixtureSums:
+    def _sums(self, rows: Array, shares: Array) -> MixtureStatistics:
         pairs = zip(self.components, shares.T, strict=True)
-        return MixtureSums(
+        return MixtureStatistics(
             shares.sum(axis=0), Parts(tuple(_family(c).expected_statistics(rows, r) for c, r in pairs))
         )
 
@@ -182,7 +182,7 @@ class MixtureDistribution(Family):
 
     def from_statistics(self, stats: Additive, prior: Any = None) -> Self:
         """Weights and components that are best for these statistics; a component without weight stays."""
-        if not isinstance(stats, MixtureSums) or len(stats.weight) != len(self.components):
+        if not isinstance(stats, MixtureStatistics) or len(stats.weight) != len(self.components):
             raise TypeError(f"a mixture of {len(self.components)} components cannot read these statistics")
         on_weights, priors = self._priors(prior)
         counts = no_negative(stats.weight, "weights")

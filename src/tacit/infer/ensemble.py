@@ -18,7 +18,7 @@ from tacit.infer.factors import Floats
 LogDensity = Callable[[Floats], Floats]  # (n, d) -> (n,)
 
 _GROUPS = 4  # ensembles that never meet
-_TUNING = 100  # steps in which the length of a step is tuned; they are never kept
+_TUNING = 150  # steps in which the length of a step is tuned; they are never kept
 _MOST_UNITS = 64  # steps out of a slice
 _AGREE = 1.01  # r_hat up to which ensembles are said to agree
 _LOOSE = 1.1  # the same for single walkers, whose chains are short

@@ -218,10 +218,13 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
         tuple
             The rows, and the class that each was drawn from.
         """
+        codes, rng = self._draw_classes(n_samples, random_state)
+        return self._draw(codes, rng), self.classes_[codes]
+
+    def _draw_classes(self, n_samples: int, random_state: Any) -> tuple[Codes, np.random.Generator]:
         check_is_fitted(self)
         rng = generator(random_state)
-        codes = rng.choice(len(self.classes_), size=n_samples, p=np.exp(self._log_prior()))
-        return self._draw(codes, rng), self.classes_[codes]
+        return rng.choice(len(self.classes_), size=n_samples, p=np.exp(self._log_prior())), rng
 
     def _log_prior(self) -> Array:
         logs: Array = self.class_log_prior_

@@ -26,6 +26,8 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
             f"the label of row {int(np.argmax(lost))} is missing (NaN, {int(lost.sum())} in all): "
             "drop the rows without a label"
         )
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("Input y contains infinity: labels are classes, not measurements")
     check_classification_targets(labels)
     return labels
 

@@ -101,13 +101,13 @@ class MultinomialNB(DiscreteNB):
         length
             Sum of the counts of each row, about which the model has nothing to say.
         """
-        self._length = length
-        return super().sample(n_samples, random_state)
+        codes, rng = self._draw_classes(n_samples, random_state)
+        return self._draw(codes, rng, length), self.classes_[codes]
 
-    def _draw(self, codes: Codes, rng: np.random.Generator) -> Array:
+    def _draw(self, codes: Codes, rng: np.random.Generator, length: int = 100) -> Array:
         shares = np.exp(self.feature_log_prob_)
         shares /= shares.sum(axis=1, keepdims=True)
-        return rng.multinomial(self._length, shares[codes]).astype(np.float64)
+        return rng.multinomial(length, shares[codes]).astype(np.float64)
 
 
 def class_totals(X: Any, codes: Codes, weights: Array, n_classes: int) -> Array:

@@ -13,6 +13,7 @@ from tacit.data.chunks import Chunk, ChunkSource
 from tacit.learn.reduce import mapping, reducing
 
 Stats = TypeVar("Stats")
+CHUNK_ROWS = 32768  # twice the usual: one pass does so little with a row that calls would cost more
 
 
 class RowSource(ChunkSource):
@@ -24,7 +25,7 @@ class RowSource(ChunkSource):
     [1, 3]
     """
 
-    def __init__(self, X: Any, chunk_rows: int | None = None) -> None:
+    def __init__(self, X: Any, chunk_rows: int = CHUNK_ROWS) -> None:
         self._shape = X.shape
         self._chunks = tuple(Chunk(X[a:b], None, a) for a, b in chunk_bounds(X.shape[0], chunk_rows))
 

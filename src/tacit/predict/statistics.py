@@ -1,7 +1,6 @@
 """Statistics per class that add: what `partial_fit`, `merge` and `forget` are made of."""
 
 from dataclasses import dataclass
-from math import comb
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -130,10 +129,12 @@ class Powers(Additive):
         return cls(centre, np.stack([weight, np.zeros(len(centre)), weight * variance, third, fourth]))
 
     def about(self, centre: Array) -> Self:
-        """Move the powers to another centre, by the binomial theorem."""
-        step = self.centre - centre
-        moved = [sum(comb(p, q) * step ** (p - q) * self.sums[q] for q in range(p + 1)) for p in range(5)]
-        return type(self)(centre, np.array(moved))
+        """Move the powers to another centre: the binomial theorem, by Pascal's triangle in place."""
+        step, moved = self.centre - centre, self.sums.copy()
+        for first in range(1, 5):
+            for p in range(4, first - 1, -1):
+                moved[p] += step * moved[p - 1]
+        return type(self)(centre, moved)
 
     def _combine(self, other: Self, sign: int) -> Self:
         theirs = other.about(self.centre)

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from tacit.learn.em import Fit
 from tacit.learn.skin import seeds
 from tacit.sequence import chain as ch
 from tacit.sequence.chain import Array, Chain, Ints
+from tacit.sequence.criteria import CriteriaMixin
 from tacit.sequence.emission import Emission
 from tacit.sequence.fitting import FitPlan, run
 from tacit.sequence.insight import InsightMixin
@@ -29,7 +31,7 @@ from tacit.sequence.start import StartData
 _log = logging.getLogger("tacit.sequence")
 
 
-class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
+class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator, ABC):
     """What hidden Markov models have in common; subclasses say what the emissions are.
 
     A parameter that is assigned before a fit (``model.transmat_ = ...``) is where the fit starts, unless its letter
@@ -41,21 +43,21 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
 
     # what subclasses say
 
+    @abstractmethod
     def _emission(self, X: Array | None) -> Emission[Any]:
         """Make the emissions; X is the table at a fit, None when parameters are only used."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _theta(self) -> Any:
         """Collect the parameters of the emissions from the attributes, and check them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         """Starting values of the emissions' attributes, by name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _store_theta(self, theta: Any) -> None:
         """Set the attributes of the emissions."""
-        raise NotImplementedError
 
     # attributes
 
@@ -178,9 +180,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         name = self.PARAMETERS[letter]
         if letter in self.init_params:
             if name in self.__dict__.get("_given", {}):
-                _log.warning(
-                    "%s was assigned, but will be overwritten because init_params contains %r", name, letter
-                )
+                _log.warning("%s was assigned, but will be overwritten because init_params contains %r", name, letter)
             return True
         return not self._has(name)
 
@@ -308,31 +308,6 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, BaseEstimator):
         moves = self._smoothed(X, lengths).transitions
         return moves.reshape(self.n_components, copies, -1, copies).sum(axis=(1, 3))
 
-    # criteria
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of free parameters."""
-        return self._model().n_parameters(self._params())
-
-    def aic(self, X: Any, lengths: Any = None) -> float:
-        """Akaike's criterion; lower is better."""
-        return -2 * self.score(X, lengths) + 2 * self.n_parameters_
-
-    def bic(self, X: Any, lengths: Any = None) -> float:
-        """Bayesian information criterion; lower is better. Rows with nothing observed do not count."""
-        n = self._n_observed(X, lengths)
-        return float(-2 * self.score(X, lengths) + self.n_parameters_ * np.log(n))
-
-    def icl(self, X: Any, lengths: Any = None) -> float:
-        """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""
-        log_joint, _ = self.decode(X, lengths, algorithm="viterbi")
-        return float(-2 * log_joint + self.n_parameters_ * np.log(self._n_observed(X, lengths)))
-
-    def _n_observed(self, X: Any, lengths: Any) -> int:
-        values = self._read(X, lengths, reset=False).values
-        return max(int((~np.isnan(values).all(axis=1)).sum()), 1)
-
     def get_stationary_distribution(self) -> Array:
         """Distribution of the state after a long time."""
         return ch.stationary(self._chain().transition)
@@ -355,4 +330,3 @@ def _filled(free: Array, fixed: Array) -> Array:
     mass = 1 - np.nansum(fixed, axis=1, keepdims=True)
     total = free.sum(axis=1, keepdims=True)
     return np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass
-

@@ -1,6 +1,7 @@
 """Forward and backward in little memory: only every so many rows are kept, and what lies between is done twice."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -81,12 +82,10 @@ def _entries(chain: Chain, fill: Fill, edges: list[int]) -> list[Array] | None:
     """Distribution of the state at the first row of each block, given all rows before it."""
     A, K = np.ascontiguousarray(chain.transition), chain.n_states
     entries = [chain.start]
-    for i, j in zip(edges[:-2], edges[1:-1], strict=True):
+    for i, j in pairwise(edges[:-1]):
         b, top, a, logs = np.empty((j - i, K)), np.empty(j - i), np.empty((j - i, K)), np.empty(1)
         fill(i, j, b, top)
-        compiled.hmm.forward(
-            b, top, np.array([j - i]), entries[-1], A, chain.can_lose_states, chain.width, a, logs
-        )
+        compiled.hmm.forward(b, top, np.array([j - i]), entries[-1], A, chain.can_lose_states, chain.width, a, logs)
         if np.isnan(logs[0]):
             return None
         entries.append(a[-1] @ A)

@@ -68,7 +68,9 @@ def count(codes: Ints, lengths: Ints, order: int, n_symbols: int) -> ContextCoun
     return ContextCounts(n_symbols, table)
 
 
-def probabilities(counts: ContextCounts, context: Context, smoothing: str | None, prior: float, discount: float) -> Array:
+def probabilities(
+    counts: ContextCounts, context: Context, smoothing: str | None, prior: float, discount: float
+) -> Array:
     """Distribution (V,) of the next symbol after a context; shorter contexts help out where this one is rare."""
     V, row = counts.n_symbols, counts.row(context)
     if not context:

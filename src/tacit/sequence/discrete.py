@@ -231,8 +231,9 @@ class PoissonHMM(BaseHMM):
         self.checkpoint = checkpoint
 
     def _check_values(self, X: Array, reset: bool) -> Array:
-        if ((X < 0) | (X != np.floor(X)) & ~np.isnan(X)).any():
-            row, column = np.argwhere((X < 0) | (X != np.floor(X)) & ~np.isnan(X))[0]
+        wrong = (X < 0) | (~np.isnan(X) & (np.floor(X) != X))
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
             raise ValueError(f"column {column} of X has {X[row, column]:g} in row {row}: counts are 0, 1, 2, ...")
         return super()._check_values(X, reset)
 
@@ -242,8 +243,7 @@ class PoissonHMM(BaseHMM):
     def _emission(self, X: Array | None) -> PoissonEmission:
         shape = (self.n_components, X.shape[1] if X is not None else np.shape(self.lambdas_)[1])
         events, exposure = (
-            np.broadcast_to(np.asarray(v, dtype=np.float64), shape)
-            for v in (self.lambdas_prior, self.lambdas_weight)
+            np.broadcast_to(np.asarray(v, dtype=np.float64), shape) for v in (self.lambdas_prior, self.lambdas_weight)
         )
         return PoissonEmission(events, exposure, "l" in self.params)
 

@@ -121,9 +121,7 @@ def log_prior(part: Distribution, prior: Any) -> float:
     return float(prior.log_prob(row[None])[0])
 
 
-def start_families(
-    template: Any, X: Array, weights: Array, n_states: int, owner: Ints, prior: Any
-) -> Theta:
+def start_families(template: Any, X: Array, weights: Array, n_states: int, owner: Ints, prior: Any) -> Theta:
     """Fit distributions to rows with given weights (n, K); templates that are fitted already stay."""
     given = list(template) if isinstance(template, list | tuple) else [template] * n_states
     if len(given) != n_states:

@@ -57,7 +57,8 @@ def _with_reseeding(
     visits = fit.stats.visits
     dead = np.flatnonzero(visits < DEAD * visits.sum())
     left = plan.n_iter - fit.n_iter
-    settled = plan.monitor is not None or model.labels is not None or model.copies > 1
+    plain = isinstance(model, HmmModel) and model.labels is None and model.copies == 1
+    settled = plan.monitor is not None or not plain
     if not len(dead) or left < 2 or settled:
         return fit
     fresh = reseed(model, fit.params, dead, data)
@@ -76,9 +77,8 @@ def _fit_once(
 
     if plan.monitor is not None:
         plan.monitor._reset()
-    with progress("hidden Markov model", plan.n_iter, plan.verbose) as bar:
-        with reducing(data.chunked(weights)) as reduce:
-            return em(model, start, reduce, max_iter=plan.n_iter, stop=stop, on_iteration=bar)
+    with progress("hidden Markov model", plan.n_iter, plan.verbose) as bar, reducing(data.chunked(weights)) as total:
+        return em(model, start, total, max_iter=plan.n_iter, stop=stop, on_iteration=bar)
 
 
 def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences) -> Params:

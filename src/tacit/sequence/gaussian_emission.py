@@ -134,7 +134,9 @@ class GaussianMixtureEmission(Emission[Mixtures]):
     def log_prior(self, theta: Mixtures) -> float:
         """Log density of the priors of weights and components."""
         dirichlet = special.xlogy(self.weights_prior - 1, theta.weights)
-        return gaussians.log_prior(theta.parts, self.prior) + float(np.where(self.weights_prior == 1, 0, dirichlet).sum())
+        return gaussians.log_prior(theta.parts, self.prior) + float(
+            np.where(self.weights_prior == 1, 0, dirichlet).sum()
+        )
 
     def sample(self, theta: Mixtures, states: Ints, rng: np.random.RandomState) -> Array:
         """Draw a component for each state, and a row from it."""
@@ -159,10 +161,7 @@ class GaussianMixtureEmission(Emission[Mixtures]):
     def distributions(self, theta: Mixtures) -> list[Distribution]:
         """Give the mixture of each state."""
         K, M = theta.weights.shape
-        return [
-            MixtureOf(tuple(theta.parts.single(k * M + m) for m in range(M)), theta.weights[k])
-            for k in range(K)
-        ]
+        return [MixtureOf(tuple(theta.parts.single(k * M + m) for m in range(M)), theta.weights[k]) for k in range(K)]
 
     def reseed(self, theta: Mixtures, state: int, X: Array) -> Mixtures:
         """Spread the components of a state over these rows."""

@@ -95,9 +95,7 @@ def log_density(theta: Gaussians, X: Array) -> Array:
     constants = -0.5 * (np.log(theta.covars).sum(axis=1) + X.shape[1] * LOG_2PI)
     roots = np.ascontiguousarray(np.sqrt(0.5 / theta.covars.T))
     width = _width(len(theta.means))
-    compiled.hmm_emissions.diagonal_densities(
-        X, np.ascontiguousarray(theta.means.T), roots, constants, width, L
-    )
+    compiled.hmm_emissions.diagonal_densities(X, np.ascontiguousarray(theta.means.T), roots, constants, width, L)
     return L
 
 

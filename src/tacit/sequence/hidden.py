@@ -9,11 +9,12 @@ from tacit.distributions import Distribution, Gaussian
 from tacit.sequence.base import BaseHMM
 from tacit.sequence.chain import Array, Chain, Ints
 from tacit.sequence.families import FamilyEmission, Theta, start_families
+from tacit.sequence.inputs_mixin import InputsMixin
 from tacit.sequence.semi import SemiRule, expand, start_durations
 from tacit.sequence.start import StartData, clusters
 
 
-class HiddenMarkovModel(BaseHMM):
+class HiddenMarkovModel(InputsMixin):
     """Hidden Markov model whose states emit from distributions of any family.
 
     Parameters
@@ -63,6 +64,9 @@ class HiddenMarkovModel(BaseHMM):
         Learnt probabilities.
     emissions_
         The distribution of each state.
+    coef_
+        Coefficients (K, K, 1 + inputs) of the transitions, if `fit` was given inputs; `transmat_` is then that at the
+        mean of the inputs.
     durations_
         The distribution of each state's duration, less one, if `duration` is given.
     converged_, n_iter_, history_
@@ -133,7 +137,9 @@ class HiddenMarkovModel(BaseHMM):
         owner = np.asarray(self.tied)
         used = np.unique(owner)
         if owner.shape != (self.n_components,) or not np.array_equal(used, np.arange(len(used))):
-            raise ValueError(f"tied must give each of {self.n_components} states an emission 0, 1, ..., got {self.tied}")
+            raise ValueError(
+                f"tied must give each of {self.n_components} states an emission 0, 1, ..., got {self.tied}"
+            )
         return owner.astype(np.int64)
 
     def _n_columns(self) -> int | None:

@@ -21,7 +21,7 @@ class InsightMixin:
         matrix, means, logarithms of variances and rates, Cholesky factors of matrices.
         """
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
-        return scores.score_matrix(self._model(), self._params(), data)  # type: ignore[attr-defined]
+        return scores.score_matrix(self._plain_model(), self._params(), data)  # type: ignore[attr-defined]
 
     def standard_errors(self, X: Any, lengths: Any = None) -> dict[str, Array]:
         """Standard errors of the parameters, from the curvature of the log-likelihood, by attribute name.
@@ -29,8 +29,13 @@ class InsightMixin:
         Zero for what is fixed, and for probabilities at their bounds.
         """
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
-        model, params = self._model(), self._params()  # type: ignore[attr-defined]
+        model, params = self._plain_model(), self._params()  # type: ignore[attr-defined]
         return dict(scores.standard_errors(model, params, data, self._natural))
+
+    def _plain_model(self) -> Any:
+        if self._copies() > 1:  # type: ignore[attr-defined]
+            raise ValueError("slopes and standard errors are for plain chains, not for states with durations")
+        return self._model()  # type: ignore[attr-defined]
 
     def _natural(self, params: Params) -> dict[str, Array]:
         """Parameters by name, as arrays, for the delta method."""
@@ -59,9 +64,7 @@ class InsightMixin:
             filled[t, holes] = _expected(given, posterior[t])
         return filled
 
-    def conditional_draws(
-        self, X: Any, lengths: Any = None, *, n_draws: int = 1, random_state: Any = None
-    ) -> Array:
+    def conditional_draws(self, X: Any, lengths: Any = None, *, n_draws: int = 1, random_state: Any = None) -> Array:
         """Draws (n_draws, n, d) of the rows, with missing entries drawn from their distribution given all rows."""
         rng = check_random_state(random_state)
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
@@ -101,4 +104,3 @@ def natural_emissions(emission: Any, theta: Any) -> dict[str, Array]:
     if isinstance(parts[0], Categorical):
         return {"emissionprob_": np.array([part.probabilities for part in parts])}
     return {"means_": emission.means(theta), "variances_": emission.variances(theta)}
-

@@ -13,6 +13,7 @@ from tacit.sequence import passage
 from tacit.sequence.chain import Array, Ints, first_rows
 from tacit.sequence.counts import BEGIN, MISSING, Context, ContextCounts, count, probabilities, windows
 from tacit.sequence.rule import check_probabilities
+from tacit.sequence.symbols import as_symbols, renamed
 
 
 class MarkovChain(BaseEstimator):
@@ -123,7 +124,7 @@ class MarkovChain(BaseEstimator):
         theirs = other._fitted()
         mine = self._fitted()
         union = np.unique(np.concatenate([self.symbols_, other.symbols_]))
-        self.counts_ = _renamed(mine, self.symbols_, union) + _renamed(theirs, other.symbols_, union)
+        self.counts_ = renamed(mine, self.symbols_, union) + renamed(theirs, other.symbols_, union)
         self.symbols_ = union
         return self
 
@@ -147,7 +148,7 @@ class MarkovChain(BaseEstimator):
         if "counts_" in self.__dict__:
             old = self.symbols_
             union = np.unique(np.concatenate([old, seen]))
-            self.counts_, self.symbols_ = _renamed(self.counts_, old, union), union
+            self.counts_, self.symbols_ = renamed(self.counts_, old, union), union
         else:
             if not len(seen):
                 raise ValueError("every symbol is missing: there is nothing to learn from")
@@ -276,44 +277,3 @@ class MarkovChain(BaseEstimator):
     def first_passage_times(self) -> Array:
         """Expected number of steps (V, V) from each symbol to the first visit of each (of return, in the diagonal)."""
         return passage.first_passage_times(self.transmat_)
-
-
-def as_symbols(X: Any, lengths: Any) -> tuple[Any, Ints]:
-    """Symbols of all sequences, (n,), and the length of each."""
-    many = lengths is None and isinstance(X, list | tuple) and len(X) > 0 and _is_sequence(X[0])
-    parts = [np.asarray(part, dtype=None if not isinstance(part, str) else object).ravel() for part in X] if many else None
-    if parts is not None:
-        parts = [np.array(list(p), dtype=object) if isinstance(p, str) else part for p, part in zip(X, parts, strict=True)]
-        sizes = np.array([len(part) for part in parts], dtype=np.int64)
-        values = np.array([v for part in parts for v in part.tolist()], dtype=object)
-    else:
-        values = np.asarray(X).ravel()
-        sizes = np.array([len(values)] if lengths is None else lengths)
-    if len(values) == 0 or (sizes < 1).any():
-        raise ValueError("every sequence needs at least one symbol: found an empty one")
-    if sizes.sum() != len(values):
-        raise ValueError(f"lengths sum to {int(sizes.sum())} but there are {len(values)} symbols: they must be equal")
-    return values, sizes
-
-
-def _is_sequence(first: Any) -> bool:
-    return isinstance(first, list | tuple | np.ndarray) and np.ndim(first) >= 1 and np.size(first) > 1 or (
-        isinstance(first, str) and len(first) > 1
-    )
-
-
-def _renamed(counts: ContextCounts, old: Any, new: Any) -> ContextCounts:
-    """Counts with the codes of another list of symbols, which holds all of the old ones."""
-    if len(old) == len(new) and (old == new).all():
-        return counts
-    place = np.searchsorted(new, old)
-
-    def code(c: int) -> int:
-        return int(place[c]) if c >= 0 else c
-
-    table = {}
-    for context, row in counts.table.items():
-        wide = np.zeros(len(new))
-        wide[place] = row
-        table[tuple(code(c) for c in context)] = wide
-    return ContextCounts(len(new), table)

@@ -74,9 +74,7 @@ class PathMixin:
         parts = np.split(L, np.cumsum(lengths_)[:-1])
         return np.hstack([ch.sample_paths(chain, rows, n_paths, rng) for rows in parts]) // self._copies()  # type: ignore[attr-defined]
 
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None
-    ) -> tuple[Array, Ints]:
+    def sample(self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None) -> tuple[Array, Ints]:
         """Draw a sequence from the model.
 
         Parameters

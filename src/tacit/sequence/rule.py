@@ -74,10 +74,7 @@ class ChainRule:
         start, A = chain.start, chain.transition
         if "t" in self.learn:
             A = np.array(
-                [
-                    best_row(*rows)
-                    for rows in zip(transitions, self.transition_prior, A, self.transition, strict=True)
-                ]
+                [best_row(*rows) for rows in zip(transitions, self.transition_prior, A, self.transition, strict=True)]
             )
         if self.is_stationary:
             if "t" in self.learn:
