@@ -66,7 +66,7 @@ def test_the_map_step_adds_the_counts_of_the_priors():
         found = as_given(max_iter=1, prior=Beta(3.0, 2.0), weight_prior=Dirichlet([2.0, 4.0])).fit(rows)
     ones, whole = r.T @ rows, r.sum(axis=0)[:, None]
     assert np.allclose(found.probabilities_, (ones + 2) / (whole + 3), atol=1e-14)
-    assert np.allclose(found.weights_, (r.sum(axis=0) + [1, 3]) / (3 + 4), atol=1e-14)
+    assert np.allclose(found.weights_, (r.sum(axis=0) + np.array([1, 3])) / (3 + 4), atol=1e-14)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_a_dead_component_is_put_where_the_data_are_worst_explained():
     # the second component starts at a pattern that no row comes near
     chances = np.array([np.where(np.arange(12) < 6, 0.9, 0.2), np.where(np.arange(12) % 2, 1e-12, 1 - 1e-12)])
     mixture = BernoulliMixture(
-        2, weights_init=[1 - 1e-6, 1e-6], probabilities_init=chances, tol=1e-8, max_iter=1000
+        2, weights_init=[1 - 1e-6, 1e-6], probabilities_init=chances, prior="ml", tol=1e-8, max_iter=1000
     ).fit(X)
     assert mixture.n_reseeds_ == 1
     assert (mixture.predict(X) == group).mean() > 0.97

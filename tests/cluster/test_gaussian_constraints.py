@@ -244,7 +244,7 @@ def test_the_objective_never_falls_whatever_is_constrained(seed, kind, hole):
     if hole:
         X[rng.uniform(size=X.shape) < 0.2] = NAN
         X[0] = 0.5
-    means = np.where(rng.uniform(size=(3, 2)) < 0.3, rng.normal(size=(3, 2)), NAN)
+    means = np.where(rng.uniform(size=(3, 2)) < 0.3, rng.uniform(-2, 2.5, size=(3, 2)), NAN)
     means[1:] = NAN  # what is tied below must not contradict
     options = {
         "fixed": {"means": means, "weights": [0.2, NAN, NAN]},

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture as Peer
 
@@ -13,16 +14,16 @@ from tacit.cluster.mixture import Mixture
 from tacit.distributions import (
     Bernoulli,
     Categorical,
-    Dirichlet,
     Exponential,
     Gamma,
     Gaussian,
-    NormalInverseWishart,
     Poisson,
     Product,
 )
 
 FAMILIES = {2: Categorical(), 3: Poisson()}
+# means, variances, shares and rate of two components
+TWO = [((0.0, 1.0), (1.0, 4.0), (0.2, 0.3, 0.5), 2.0), ((3.0, 2.0), (0.5, 9.0), (0.6, 0.3, 0.1), 7.0)]
 
 
 def people(n=1500, missing=0.0, seed=0):
@@ -45,9 +46,8 @@ def same_groups(found, group):
 def test_densities_are_those_of_scipy():
     X, _ = people(50)
     parts = [
-        Product([(Gaussian([0.0, 1.0], [1.0, 4.0], "diag"), [0, 1]), (Categorical([0.2, 0.3, 0.5]), 2), (Poisson(2.0), 3)]),
-        Product([(Gaussian([3.0, 2.0], [0.5, 9.0], "diag"), [0, 1]), (Categorical([0.6, 0.3, 0.1]), 2), (Poisson(7.0), 3)]),
-    ]  # fmt: skip
+        Product([(Gaussian(m, v, "diag"), [0, 1]), (Categorical(p), 2), (Poisson(rate), 3)]) for m, v, p, rate in TWO
+    ]
     mixture = Mixture(2, families=FAMILIES, components_init=parts, weights_init=[0.3, 0.7], max_iter=0).fit(X)
     one, other = _by_scipy(X)
     expected = np.logaddexp(np.log(0.3) + one, np.log(0.7) + other)
@@ -57,10 +57,7 @@ def test_densities_are_those_of_scipy():
 
 def _by_scipy(X):
     found = []
-    for m, v, p, rate in [
-        ((0.0, 1.0), (1.0, 4.0), (0.2, 0.3, 0.5), 2.0),
-        ((3.0, 2.0), (0.5, 9.0), (0.6, 0.3, 0.1), 7.0),
-    ]:
+    for m, v, p, rate in TWO:
         numeric = stats.norm(m, np.sqrt(v)).logpdf(X[:, :2]).sum(axis=1)
         found.append(numeric + np.log(p)[X[:, 2].astype(int)] + stats.poisson(rate).logpmf(X[:, 3]))
     return found
@@ -231,43 +228,6 @@ def test_parameters_are_counted(families, count):
     assert mixture.icl(X) == pytest.approx(mixture.bic(X) + 2 * entropy)
 
 
-PRIORS = {
-    0: NormalInverseWishart([0.5], 2.0, [[3.0]], 4.0),
-    1: 5.0,
-    2: Dirichlet([2.0, 3.0, 1.5]),
-    "Poisson": Gamma(3.0, 2.0),
-}
-
-
-def test_a_single_component_is_the_mode_under_each_conjugate_prior():
-    X, _ = people(60, 0.1)
-    part = Mixture(1, families=FAMILIES, prior=PRIORS).fit(X).components_[0]
-    numeric = Gaussian().fit(X[:, :1][~np.isnan(X[:, 0])], prior=PRIORS[0])
-    assert part.marginal(0).mean == pytest.approx(numeric.mean, rel=1e-12)
-    assert part.marginal(0).variance == pytest.approx(numeric.variance, rel=1e-12)
-    assert np.allclose(part.marginal(2).probabilities, Categorical().fit(X[:, 2], prior=PRIORS[2]).probabilities)
-    assert np.allclose(part.marginal(3).rate, Poisson().fit(X[:, 3], prior=PRIORS["Poisson"]).rate)
-
-
-def test_the_prior_of_a_full_group_is_conjugate():
-    X = load_iris().data[:50, :2]
-    prior = NormalInverseWishart([5.0, 3.0], 2.0, np.eye(2), 6.0)
-    part = Mixture(1, families={(0, 1): Gaussian()}, prior={(0, 1): prior}).fit(X).components_[0]
-    alone = Gaussian().fit(X, prior=prior)
-    assert np.allclose(part.mean, alone.mean)
-    assert np.allclose(part.covariance, alone.covariance)
-
-
-def test_the_default_prior_keeps_components_from_collapsing():
-    X = np.concatenate([np.zeros(30), np.random.default_rng(0).normal(5, 1, 70)])[:, None]
-    mixture = Mixture(2, random_state=0, tol=1e-9, max_iter=1000).fit(X)
-    variances = np.array([part.variance[0] for part in mixture.components_])
-    assert variances.min() > 1e-6 * X.var()
-    plain = Mixture(2, random_state=0, prior="ml", tol=1e-9, max_iter=1000).fit(X)
-    assert np.isfinite(plain.score_samples(X)).all()
-    assert min(part.variance[0] for part in plain.components_) == pytest.approx(1e-10 * X.var(), rel=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([None, "ml", 4.0]), st.integers(1, 4), st.booleans())
@@ -275,11 +235,7 @@ def test_the_objective_never_falls(seed, prior, k, full):
     X, _ = people(40, 0.25, seed)
     families = {**FAMILIES, (0, 1): Gaussian()} if full else FAMILIES
     model = Mixture(k, families=families, prior=prior, random_state=seed, init_params="random", tol=1e-6, max_iter=400)
-    try:
-        mixture = model.fit(X)
-    except ValueError as problem:  # a whole column may have gone
-        assert "has no observed values" in str(problem)
-        return
+    mixture = model.fit(X)
     trace = np.array(mixture.lower_bounds_)
     assert (np.diff(trace) >= -1e-9 * (1 + np.abs(trace[1:]))).all()
     assert np.isfinite(mixture.score_samples(X)).all()
@@ -298,7 +254,7 @@ def test_gradient_and_em_reach_the_same_optimum_on_a_mixed_table():
 
 
 def test_an_offset_of_1e8_costs_nothing():
-    X, group = people(500)
+    X, _ = people(500)
     near = Mixture(3, families=FAMILIES, random_state=0).fit(X)
     shift = np.array([1e8, -1e8, 0.0, 0.0])
     far = Mixture(3, families=FAMILIES, random_state=0).fit(X + shift)
@@ -316,6 +272,7 @@ def test_scales_do_not_matter():
 
 def test_two_seeds_agree_on_the_order_of_components():
     X, _ = people(1500)
-    one, other = (Mixture(3, families=FAMILIES, random_state=s, n_init=4, tol=1e-9, max_iter=1000).fit(X) for s in (0, 1))
+    model = Mixture(3, families=FAMILIES, n_init=4, tol=1e-9, max_iter=1000)
+    one, other = (clone(model).set_params(random_state=seed).fit(X) for seed in (0, 1))
     assert np.allclose(one.weights_, other.weights_, atol=1e-3)
     assert (np.diff(one.weights_) <= 0).all()

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from tacit.cluster.mixture_base import TableMixture, with_block_priors
+from tacit.cluster.mixture_base import TableMixture
 from tacit.cluster.mixture_binary import BinaryBlock
 from tacit.cluster.mixture_discrete import Values
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
-from tacit.cluster.mixture_prior import fixed_weights, strength_of, weight_pseudo
+from tacit.cluster.mixture_prior import fixed_weights, strength_of, weight_pseudo, with_block_priors
 from tacit.data import frames
 from tacit.distributions import Beta, Parts
 from tacit.learn.protocol import Array

@@ -46,8 +46,8 @@ class GaussianErrors:
         >>> from tacit.cluster import GaussianMixture
         >>> X = np.arange(100.0)[:, None]
         >>> errors = GaussianMixture(1, reg_covar=0).fit(X).standard_errors(X)
-        >>> errors["means"], X.std() / 10
-        (array([[2.887]]), 2.887)
+        >>> float(errors["means"][0, 0]), float(X.std() / 10)
+        (2.8866, 2.8866)
         """
         check_is_fitted(self)
         source = self._source(X, sample_weight, reset=False)
@@ -62,13 +62,12 @@ class GaussianErrors:
 
 def _information(model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, directions: Array) -> Array:
     """(f, f) minus the second derivatives in the free directions, by central differences of the score."""
-    sizes = _STEP * _room(params)
-    scaled = directions.T * np.where(directions.T != 0, sizes, np.inf).min(axis=1, keepdims=True)
+    lengths = _STEP * np.where(directions.T != 0, _room(params), np.inf).min(axis=1)  # (f,)
     columns = [
-        _score(model, _moved(params, -step), reduce) - _score(model, _moved(params, step), reduce) for step in scaled
+        (_score(model, _moved(params, -step), reduce) - _score(model, _moved(params, step), reduce)) / (2 * length)
+        for step, length in zip(directions.T * lengths[:, None], lengths, strict=True)
     ]
-    lengths = np.where(directions.T != 0, scaled / np.where(directions.T != 0, directions.T, 1.0), 0.0).max(axis=1)
-    found = directions.T @ np.array(columns).T / (2 * lengths)
+    found = directions.T @ np.reshape(columns, directions.T.shape).T
     return (found + found.T) / 2
 
 

@@ -41,7 +41,8 @@ def packed(params: GaussianParams) -> Array:
     else:
         L = np.linalg.cholesky(params.covariances)
         rows, columns = np.tril_indices(L.shape[-1])
-        factors = np.where(rows == columns, np.log(np.abs(L[..., rows, columns])), L[..., rows, columns])
+        entries = L[..., rows, columns]
+        factors = np.where(rows == columns, np.log(np.where(rows == columns, entries, 1.0)), entries)
     return np.concatenate([logits, params.means.ravel(), factors.ravel()])
 
 

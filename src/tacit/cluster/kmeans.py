@@ -149,7 +149,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             frame = frame_of(reduce, table.source.column_names, given_start(self.init, table, self.n_clusters))
         best = self._best(table, frame, on_iteration)
         self._remember(best, table, frame)
-        found = len(np.unique(best.labels))
+        found = np.count_nonzero(np.bincount(best.labels))
         if found < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). "

@@ -64,13 +64,21 @@ class Groups:
         radius = np.sqrt(square.max(axis=1))
         size = np.stack([radius, radius + np.linalg.norm(middle, axis=1)], axis=1) * 1.000001
         tilt = np.ascontiguousarray((-2 * about).transpose(0, 2, 1), dtype=np.float32)
-        norm = np.where(live, square, np.inf).astype(np.float32)  # an empty lane is infinitely far away
-        return middle, tilt, norm, size.astype(np.float32), self.members.ravel(), self.place
+        about_origin = (lanes**2).sum(axis=2)
+        flat_tilt = np.ascontiguousarray(-2 * lanes.reshape(live.size, -1).T, dtype=np.float32)
+        flat = (flat_tilt, _norm(about_origin, live), np.float32(np.sqrt(about_origin.max()) * 1.000001))
+        norm, size = _norm(square, live), size.astype(np.float32)
+        return middle, tilt, norm, size, self.members.ravel(), self.place, flat
 
     def _spread(self, values: Array) -> Array:
         lanes = np.zeros((self.members.size, *values.shape[1:]))
         lanes[self.place] = values
         return lanes.reshape(*self.members.shape, *values.shape[1:])
+
+
+def _norm(square: Array, live: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    # An empty lane is infinitely far away.
+    return np.where(live, square, np.inf).astype(np.float32)
 
 
 def _halve(centres: Array, who: IntArray, groups: int, lanes: int) -> list[IntArray]:

@@ -20,7 +20,7 @@ Labels = npt.NDArray[np.int32]
 
 # Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
 DIRECT_WORK = 64
-_BLOCK, _DIRECT_BLOCK, _GUESS_BLOCK = 1024, 128, 512
+_BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 128, 256
 _NONE = np.empty(0)
 
 
@@ -146,7 +146,7 @@ class LloydModel:
         self, X: Array, weights: Array, centres: Array, weight: Array, first: Array, share: Array
     ) -> tuple[Labels, float]:
         B = min(_DIRECT_BLOCK, len(X))
-        work = (np.zeros((X.shape[1], B)), np.zeros(B), np.zeros(B), np.zeros(B), np.zeros(B, np.int64))
+        work = (np.zeros((X.shape[1] + 2, B)), np.ones(B), np.zeros(B), np.zeros(B), np.zeros(B, np.int64))
         labels = np.empty(len(X), np.int32)
         args = (X, weights, self.frame.origin, self.frame.missing, centres, work, labels, weight, first, share)
         return labels, compiled.kmeans.direct(*args)
@@ -170,15 +170,7 @@ class LloydModel:
     def _first_trail(self, X: Array, params: LloydParams) -> _Trail:
         assert self.groups is not None
         n, (G, L) = len(X), self.groups.members.shape
-        bounds = np.full((n, G), -np.inf, np.float32)
-        labels = np.empty(n, np.int32)
-        # -2 c.z + |c|^2 as one product: first labels in single precision, right but for near ties
-        tilt = np.vstack([-2 * params.centres.T, (params.centres**2).sum(axis=1) * self.frame.unit])
-        tilt = (tilt * self.frame.unit).astype(np.float32)
-        for start in range(0, n, _GUESS_BLOCK):
-            Z = np.ones((min(_GUESS_BLOCK, n - start), len(tilt)), np.float32)
-            Z[:, :-1] = (X[start : start + len(Z)] - self.frame.origin) * self.frame.unit
-            labels[start : start + len(Z)] = (Z @ tilt).argmin(axis=1)
+        labels, bounds = np.zeros(n, np.int32), np.full((n, G), -np.inf, np.float32)
         return _Trail(self, params.centres, labels, bounds, np.zeros(G), _scratch(n, X.shape[1], G, L))
 
 
@@ -188,4 +180,6 @@ def _scratch(n: int, d: int, G: int, L: int) -> tuple[Any, ...]:
     Y, square, gap = np.empty((B, d)), np.empty(B), np.empty(B, np.float32)
     failed, rows, count = np.empty(B, np.int32), np.empty((G, B), np.int32), np.empty(G, np.int64)
     Z, A, out = (np.empty((B, width), np.float32) for width in (d, d, L))
-    return Y, square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out
+    table, low = np.empty((min(_TABLE_ROWS, n), G * L), np.float32), np.empty(G, np.float32)
+    nowhere = np.zeros(d, np.float32)
+    return Y, square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out, table, low, nowhere

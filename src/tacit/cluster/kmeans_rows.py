@@ -62,8 +62,8 @@ def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
 
     def one(chunk: Chunk) -> None:
         X, B = ready(chunk.X), min(_BLOCK, chunk.n_rows)
-        found, work = np.empty((len(X), len(centres))), (np.zeros((X.shape[1], B)), np.zeros(B), np.zeros(B))
-        compiled.kmeans.distances(X, origin, bool(np.isnan(X).any()), about, *work, found)
+        found, work = np.empty((len(X), len(centres))), (np.zeros((X.shape[1], B)), np.ones(B), np.zeros(B))
+        compiled.kmeans.distances(X, origin, bool(np.isnan(X).any()), about, work, found)
         out[chunk.start : chunk.stop] = found
 
     with mapping(table.source) as over_chunks:
@@ -117,15 +117,9 @@ def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = Non
 
 
 def _moments(chunk: Chunk) -> Moments:
-    X = np.asarray(chunk.X, dtype=np.float64)
-    n, mean = np.full(X.shape[1], float(len(X))), X.mean(axis=0)
-    gaps = X - mean
-    if np.isnan(mean).any():
-        seen = ~np.isnan(X)
-        n = seen.sum(axis=0, dtype=np.float64)
-        mean = np.where(seen, X, 0.0).sum(axis=0) / np.maximum(n, 1)
-        gaps = np.where(seen, X - mean, 0.0)
-    return Moments(n, mean, np.zeros(len(mean)), np.einsum("ij,ij->j", gaps, gaps))
+    count, mean, square = np.zeros((3, chunk.X.shape[1]))
+    compiled.kmeans.moments(ready(chunk.X), count, mean, square)
+    return Moments(count, mean, np.zeros(len(mean)), square)
 
 
 class SparseSource(ChunkSource):

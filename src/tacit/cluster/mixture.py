@@ -8,10 +8,17 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from tacit.cluster.mixture_base import TableMixture, with_block_priors
+from tacit.cluster.mixture_base import TableMixture
 from tacit.cluster.mixture_family import FamilyBlock
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams
-from tacit.cluster.mixture_prior import block_priors, check_keys, fixed_weights, weight_pseudo, with_fixed
+from tacit.cluster.mixture_prior import (
+    block_priors,
+    check_keys,
+    fixed_weights,
+    weight_pseudo,
+    with_block_priors,
+    with_fixed,
+)
 from tacit.cluster.mixture_table import asked_groups, check_counts, encode, make_blocks, make_schema, positions
 from tacit.data import Schema, frames
 from tacit.data.matrix import as_table, check_size
@@ -208,6 +215,15 @@ class Mixture(TableMixture):
         return (FamilyBlock(tuple(range(d)), names, templates=given, widths=widths),)
 
     # the model
+
+    def _check_alike(self, other: Any) -> None:
+        super()._check_alike(other)
+        for mine, theirs in zip(self.schema_, other.schema_, strict=True):
+            if mine != theirs:
+                raise ValueError(
+                    f"{mine.where} is not the same in both mixtures ({mine.categories} and {theirs.categories}): "
+                    "fit them with one schema"
+                )
 
     def _where(self, key: Any) -> tuple[int, ...]:
         return positions(key, self.schema_.names, "prior or fixed")

@@ -2,7 +2,6 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,13 +11,14 @@ from sklearn.base import BaseEstimator, DensityMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.cluster.mixture_block import LOG_ZERO, Block, Ints
+from tacit.cluster.mixture_block import LOG_ZERO, Ints
 from tacit.cluster.mixture_fit import best_fit, fit_one, in_order, pooled_sums
 from tacit.cluster.mixture_gradient import check_free
 from tacit.cluster.mixture_impute import MixtureImputation
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
 from tacit.cluster.mixture_skin import MixturePredictions
 from tacit.cluster.mixture_start import start_params
+from tacit.cluster.mixture_table import checked_labels, refuse_empty
 from tacit.data.chunks import ArraySource, ChunkSource
 from tacit.distributions import Distribution, Parts
 from tacit.distributions.inputs import generator
@@ -90,7 +90,7 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
             )
         source = self._source(rows, sample_weight, labels)
         model = replace(self._raw_model(), labelled=labels is not None)
-        _refuse_empty(model, rows)
+        refuse_empty(model.blocks, rows)
         if self._method == "gradient":
             check_free(model)
         model = self._with_priors(model, self._observed(model, pooled_sums(model, source)))
@@ -137,8 +137,8 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
         slack = 1e-9 * self.statistics_.rows
         if left.rows <= slack or (left.weight < -1e-3 * self.statistics_.rows).any():
             raise ValueError(
-                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from {self.statistics_.rows:g}, "
-                "and at least one must remain"
+                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from "
+                f"{self.statistics_.rows:g}, and at least one must remain"
             )
         return self._learn_from(left)
 
@@ -179,7 +179,7 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
 
     def _source(self, rows: Array, sample_weight: Any, labels: Any) -> ChunkSource:
         if labels is not None:
-            rows = np.column_stack([rows, _checked_labels(labels, len(rows), self._k)])
+            rows = np.column_stack([rows, checked_labels(labels, len(rows), self._k)])
         return ArraySource(np.ascontiguousarray(rows), sample_weight)
 
     def _observed(self, model: MixtureModel, pooled: Parts) -> Parts:
@@ -281,31 +281,5 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
             return {}
         return {
             "law_merge_equals_fit_on_both": "rows keep the responsibilities that each mixture gave them",
-            "law_forget_undoes_partial_fit": "rows go with the responsibilities they have now, not those they came with",
+            "law_forget_undoes_partial_fit": "rows go with the responsibilities that they have now",
         }
-
-
-def _refuse_empty(model: MixtureModel, rows: Array) -> None:
-    for block in model.blocks:
-        for c, name in zip(block.columns, block.names, strict=True):
-            if np.isnan(rows[:, c]).all():
-                raise ValueError(f"column {name!r} has no observed values: leave it out")
-
-
-def _checked_labels(labels: Any, n: int, k: int) -> Array:
-    """(n,) components as floats, NaN where unknown."""
-    values = np.asarray(labels, dtype=np.float64)
-    if values.shape != (n,):
-        raise ValueError(f"labels must have shape ({n},), one per row, not {values.shape}")
-    values = np.where(values == -1, np.nan, values)
-    wrong = ~np.isnan(values) & ~np.isin(values, np.arange(k))
-    if wrong.any():
-        raise ValueError(f"labels must be 0 to {k - 1}, or -1 or NaN where unknown, got {values[wrong][0]:g}")
-    return values
-
-
-def with_block_priors(model: MixtureModel, pooled: Parts, priors: Sequence[list[Any]]) -> MixtureModel:
-    """The model with a prior for every column of every block."""
-    triples = zip(model.blocks, pooled.parts, priors, strict=True)
-    blocks: tuple[Block, ...] = tuple(block.with_prior(stats, given) for block, stats, given in triples)
-    return replace(model, blocks=blocks)

@@ -128,6 +128,14 @@ class Block(ABC):
         """Put fixed parameters in their place."""
 
     @abstractmethod
+    def loose(self) -> Self:
+        """The same block with nothing fixed."""
+
+    def begin(self, theta: Any, slab: Slab, R: Array) -> Any:
+        """Parameters to start from, given responsibilities R (K, n) and what all rows are like."""
+        return self.update(theta, self.expect(theta, slab, R))
+
+    @abstractmethod
     def n_parameters(self, theta: Any) -> int:
         """Number of free parameters."""
 
@@ -183,9 +191,7 @@ def floored(variance: Array, mean: Array) -> Array:
     return np.where(variance > np.maximum(rounding, np.finfo(float).tiny), variance, 1.0)
 
 
-def mixture_quantile(
-    cdf: Callable[[Array], Array], low: Array, high: Array, level: float, whole: bool
-) -> Array:
+def mixture_quantile(cdf: Callable[[Array], Array], low: Array, high: Array, level: float, whole: bool) -> Array:
     """Level of a distribution that lies between two numbers, by bisection; all arrays (n,).
 
     A quantile of a mixture lies between the least and the greatest quantile of its components.

@@ -53,6 +53,11 @@ class CategoryBlock(DiscreteBlock):
         events = np.ascontiguousarray(counts[:-1].T)
         return Tally(events, self._totals(events))
 
+    def _with_prior(self, stats: Tally) -> tuple[Array, Array]:
+        # rows forgotten with other responsibilities than they were learnt with may leave less than nothing
+        events, _ = super()._with_prior(replace(stats, events=np.maximum(stats.events, 0.0)))
+        return events, self._totals(events)
+
     def log_prior(self, theta: Values) -> float:
         """Dirichlet."""
         return float(np.sum(self._prior()[0] * safe_log(theta.values)))

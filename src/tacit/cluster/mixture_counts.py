@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import special
 
+from tacit import compiled
 from tacit.cluster.mixture_block import FEW, Ints, Slab, mixture_quantile, safe_log
 from tacit.cluster.mixture_discrete import DiscreteBlock, Tally, Values
 from tacit.distributions import ColumnError, Distribution, Gamma, Poisson
@@ -22,20 +23,20 @@ class CountBlock(DiscreteBlock):
         return Values(np.ones((k, self.size)))
 
     def log_density(self, theta: Values, slab: Slab, out: Array) -> None:
-        """Log probabilities by matrix products."""
-        X = slab.take(self.places)
-        counts = np.nan_to_num(X)
-        base = slab.kept(("gammaln", *self.columns), lambda: special.gammaln(counts + 1).sum(axis=1))
-        out += safe_log(theta.values) @ counts.T - base
-        if slab.holes(self.places):
-            out -= theta.values @ (~np.isnan(X)).T.astype(np.float64)
-        else:
-            out -= theta.values.sum(axis=1)[:, None]
+        """Add the log probabilities."""
+        base = slab.kept(("gammaln", *self.columns), lambda: self._base(slab))
+        compiled.mixture.linear_density(slab.X, self.places, safe_log(theta.values), theta.values, out)
+        out -= base
+
+    def _base(self, slab: Slab) -> Array:
+        """(n,) sum of log x!, which no parameter touches."""
+        return special.gammaln(np.nan_to_num(slab.take(self.places)) + 1).sum(axis=1)
 
     def expect(self, theta: Values, slab: Slab, R: Array) -> Tally:
         """Events, and entries observed."""
-        X = slab.take(self.places)
-        return Tally(R @ np.nan_to_num(X), R @ (~np.isnan(X)).astype(np.float64))
+        events, trials = np.zeros(theta.values.shape), np.zeros(theta.values.shape)
+        compiled.mixture.linear_sums(slab.X, self.places, R, events, trials)
+        return Tally(events, trials)
 
     def log_prior(self, theta: Values) -> float:
         """Gamma."""

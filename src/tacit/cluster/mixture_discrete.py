@@ -95,11 +95,12 @@ class DiscreteBlock(Block):
 
     def from_distributions(self, given: Sequence[Distribution]) -> Values:
         """Numbers from distributions of the whole table."""
-        rows = [
-            np.concatenate([self._numbers(d.marginal(c), at) for at, c in enumerate(self.columns)])
-            for d in given
-        ]
+        rows = [np.concatenate([self._numbers(d.marginal(c), at) for at, c in enumerate(self.columns)]) for d in given]
         return Values(np.array(rows))
+
+    def loose(self) -> Self:
+        """The same block with nothing fixed."""
+        return replace(self, fixed=None, is_fixed=None)
 
     def n_parameters(self, theta: Values) -> int:
         """One per component and column."""

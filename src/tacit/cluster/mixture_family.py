@@ -8,6 +8,8 @@ import numpy as np
 
 from tacit.cluster.mixture_block import FEW, LOG_ZERO, Block, Ints, PerComponent, Slab, mixture_quantile
 from tacit.distributions import (
+    Bernoulli,
+    Categorical,
     ColumnError,
     Dirichlet,
     Distribution,
@@ -82,9 +84,7 @@ class FamilyBlock(Block):
     def expect(self, theta: Members, slab: Slab, R: Array) -> MemberSums:
         """Statistics with missing entries at their expectation."""
         rows = slab.take(self.places)
-        parts = tuple(
-            self._named(m.expected_statistics, rows, r) for m, r in zip(theta.members, R, strict=True)
-        )
+        parts = tuple(self._named(m.expected_statistics, rows, r) for m, r in zip(theta.members, R, strict=True))
         return MemberSums(R.sum(axis=1), parts)
 
     def update(self, theta: Members, stats: MemberSums) -> Members:
@@ -137,6 +137,17 @@ class FamilyBlock(Block):
         room[k] = given
         return replace(self, fixed=tuple(room))
 
+    def loose(self) -> Self:
+        """The same block with nothing fixed."""
+        return replace(self, fixed=())
+
+    def begin(self, theta: Members, slab: Slab, R: Array) -> Members:
+        """Templates fitted to the rows of their components; what all rows are like where those are too few."""
+        rows = slab.take(self.places)
+        given = self.templates if len(self.templates) == len(R) else self.templates * len(R)
+        triples = zip(given, theta.members, R, strict=True)
+        return Members(tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0]) for t, m, r in triples))
+
     def n_parameters(self, theta: Members) -> int:
         """Those of all distributions."""
         free = self.fixed or (None,) * len(theta.members)
@@ -152,8 +163,7 @@ class FamilyBlock(Block):
 
     def cross(self, theta: Members, stats: MemberSums) -> Array:
         """Each with its own: statistics of a family do not tell the density under another member."""
-        k = len(theta.members)
-        return np.where(np.eye(k), 0.0, -np.maximum(stats.weight.sum(), 1.0)) if k == len(stats.parts) else np.zeros((k, len(stats.parts)))
+        return np.where(np.eye(len(theta.members)), 0.0, -max(stats.weight.sum(), 1.0))
 
     # talking to distributions
 
@@ -193,8 +203,8 @@ class FamilyBlock(Block):
         out = np.zeros((len(slab.X), len(self.columns)))
         for rows, missing, members in self._conditionals(theta, slab):
             for a, j in enumerate(missing):
-                if self.widths[j]:
-                    codes = np.arange(self.widths[j], dtype=np.float64)
+                if width := _n_codes(members, a, self.widths[j]):
+                    codes = np.arange(width, dtype=np.float64)
                     chances = np.array([m.marginal(a).prob(codes) for m in members])
                     out[rows, j] = (R[:, rows].T @ chances).argmax(axis=1)
                 else:
@@ -207,7 +217,7 @@ class FamilyBlock(Block):
         high = low.copy()
         for rows, missing, members in self._conditionals(theta, slab):
             for a, j in enumerate(missing):
-                if not self.widths[j]:
+                if not _n_codes(members, a, self.widths[j]):
                     single = [m.marginal(a) for m in members]
                     low[rows, j] = _quantile(single, R[:, rows], (1 - level) / 2)
                     high[rows, j] = _quantile(single, R[:, rows], (1 + level) / 2)
@@ -221,6 +231,24 @@ class FamilyBlock(Block):
                 here = rows[labels[rows] == k]
                 out[np.ix_(here, missing)] = member.sample(len(here), rng)
         return out
+
+
+def _n_codes(members: list[Distribution], column: int, width: int) -> int:
+    """Categories of a column; zero if it holds numbers."""
+    own = [m.marginal(column) for m in members]
+    if not width and all(isinstance(m, Categorical | Bernoulli) for m in own):
+        return max(m.n_categories if isinstance(m, Categorical) else 2 for m in own)
+    return width
+
+
+def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array) -> Distribution:
+    try:
+        found = template.fit(rows, weights)
+    except ValueError:
+        return otherwise
+    # rows of one component may lack categories that others have
+    known = np.isfinite(found.log_prob(rows)).all() and found.n_parameters == otherwise.n_parameters
+    return found if known else otherwise
 
 
 def _quantile(members: list[Distribution], R: Array, q: float) -> Array:

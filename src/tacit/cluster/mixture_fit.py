@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from tacit.cluster.mixture_block import Slab
+from tacit.cluster.mixture_block import Mask, Slab
 from tacit.cluster.mixture_gradient import ascend
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums, normalise
-from tacit.cluster.mixture_start import params_from
+from tacit.cluster.mixture_start import coordinates, params_from
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.distributions import Parts
 from tacit.learn.em import Fit, Hook, em
 from tacit.learn.protocol import Array, Reduce
 from tacit.learn.reduce import reducing
 from tacit.learn.restarts import best_of
+from tacit.learn.start import squared_distances
 
 # A component with less than this, in rows, explains nothing.
 _DEAD = 1e-2
@@ -56,7 +57,7 @@ def fit_one(
             return (near, 0) if max_iter <= _APPROACH else (ascend(model, near, reduce, tol, max_iter, on_iteration), 0)
         fit = em(model, start, reduce, tol=tol, max_iter=max_iter, on_iteration=on_iteration)
         reseeds = 0
-        while reseeds < len(fit.params.weights) and max_iter and not fit.reason == "stopped":
+        while reseeds < len(fit.params.weights) and max_iter and fit.reason != "stopped":
             other = reseeded(model, fit, source, reduce)
             if other is None:
                 break
@@ -72,17 +73,24 @@ def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce)
     dead = int(np.argmin(fit.stats.weight))
     if model.weights is not None or fit.stats.weight[dead] >= min(_DEAD, fit.rows / len(fit.params.weights)):
         return None
-    rows = worst_rows(model, fit.params, source, _SEED_ROWS)
+    rows = worst_rows(model, fit.params, source, 10 * _SEED_ROWS)
     k = len(fit.params.weights)
-    R = np.zeros((k, len(rows)))
-    R[dead] = 1.0
+    # the other rows only say what is usual, so that nothing starts as impossible
+    R = np.eye(k)[np.where(_near_the_worst(model, rows), dead, (dead + 1) % k)].T
     fresh = params_from(model, rows, R)
-    share = min(len(rows) / fit.rows, 1 / k)
+    share = min(_SEED_ROWS / fit.rows, 1 / k)
     weights = fit.params.weights * (1 - share)
     weights[dead] = share
     parts = tuple(_replaced(old, new, dead) for old, new in zip(fit.params.parts, fresh.parts, strict=True))
     held = tuple(block.held(theta) for block, theta in zip(model.blocks, parts, strict=True))
     return MixtureParams(weights / weights.sum(), held)
+
+
+def _near_the_worst(model: MixtureModel, rows: Array) -> Mask:
+    """Mark rows like the first, of rows in rising order of density: bad explanations have many reasons."""
+    Z = coordinates(rows, model.blocks)
+    rank = np.argsort(np.argsort(squared_distances(Z, Z[0]), kind="stable"), kind="stable")
+    return rank < _SEED_ROWS
 
 
 def _replaced(old: Any, new: Any, k: int) -> Any:

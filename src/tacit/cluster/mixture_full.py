@@ -197,6 +197,10 @@ class FullBlock(Block):
         means[k], covariances[k], keep[k] = given.mean, given.covariance_matrix, True
         return replace(self, fixed=FullNormals(means, covariances), is_fixed=keep)
 
+    def loose(self) -> Self:
+        """The same block with nothing fixed."""
+        return replace(self, fixed=None, is_fixed=None)
+
     def n_parameters(self, theta: FullNormals) -> int:
         """Means and the upper triangles of covariances."""
         K, d = theta.means.shape

@@ -57,9 +57,7 @@ def check_free(model: MixtureModel) -> None:
         )
 
 
-def ascend(
-    model: MixtureModel, near: Fit, reduce: Reduce, tol: float, max_iter: int, on_iteration: Hook | None
-) -> Fit:
+def ascend(model: MixtureModel, near: Fit, reduce: Reduce, tol: float, max_iter: int, on_iteration: Hook | None) -> Fit:
     """Climb from where EM has come to; the trace goes on."""
     check_free(model)
     seen: dict[bytes, tuple[MixtureParams, MixtureSums, float]] = {}
@@ -85,7 +83,8 @@ def ascend(
         if on_iteration is not None and on_iteration(step):
             raise StopIteration
 
-    options = {"maxiter": max_iter - near.n_iter, "ftol": tol * 1e-6, "gtol": 1e-12, "maxcor": 20, "maxfun": 10**6}
+    options = {"maxiter": max_iter - near.n_iter, "maxfun": 10**6, "maxcor": 20, "gtol": 1e-12}
+    options["ftol"] = min(tol, 1e-9) * 1e-2
     found = optimize.minimize(
         evaluate, to_free(model, near.params) / unit, jac=True, method="L-BFGS-B", callback=accepted, options=options
     )

@@ -121,9 +121,7 @@ class NumericBlock(Block):
         if self.fixed is None:
             return theta
         keep, given = self.is_fixed, self.fixed
-        return Normals(
-            np.where(keep, given.means, theta.means), np.where(keep, given.variances, theta.variances)
-        )
+        return Normals(np.where(keep, given.means, theta.means), np.where(keep, given.variances, theta.variances))
 
     def log_prior(self, theta: Normals) -> float:
         """Normal and inverse Gamma."""
@@ -149,6 +147,10 @@ class NumericBlock(Block):
         keep = np.array(keep, dtype=bool)
         means[k, at], variances[k, at], keep[k, at] = given.mean, given.variance, True
         return replace(self, fixed=Normals(means, variances), is_fixed=keep)
+
+    def loose(self) -> Self:
+        """The same block with nothing fixed."""
+        return replace(self, fixed=None, is_fixed=None)
 
     def n_parameters(self, theta: Normals) -> int:
         """A mean and a variance per component and column."""
@@ -228,8 +230,9 @@ def _column_prior(name: str, mean: float, variance: float, given: Any) -> tuple[
     if isinstance(given, NormalInverseWishart):
         if given.n_dimensions != 1:
             raise ColumnError(name, f"has a prior of {given.n_dimensions} dimensions, but is one column")
-        location, kappa, scatter, dof = (float(np.ravel(v)[0]) for v in (given.location, given.kappa, given.scatter, given.dof))
-        return location, kappa, scatter, dof + 3
+        values = (given.location, given.kappa, given.scatter, given.dof + 3)
+        location, kappa, scatter, rows = (float(np.ravel(v)[0]) for v in values)
+        return location, kappa, scatter, rows
     if isinstance(given, int | float):
         return mean, 0.0, SHY * given * variance, SHY * given
     raise ColumnError(name, f"needs a NormalInverseWishart prior or a strength, not {type(given).__name__}")

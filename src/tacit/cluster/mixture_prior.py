@@ -1,6 +1,7 @@
 """Priors of a mixture over a table, as a user may give them: a strength, or a dict by column or family."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -12,8 +13,9 @@ from tacit.cluster.mixture_categories import CategoryBlock
 from tacit.cluster.mixture_counts import CountBlock
 from tacit.cluster.mixture_family import FamilyBlock
 from tacit.cluster.mixture_full import FullBlock
+from tacit.cluster.mixture_model import MixtureModel
 from tacit.cluster.mixture_numeric import NumericBlock
-from tacit.distributions import Dirichlet
+from tacit.distributions import Dirichlet, Parts
 from tacit.learn.protocol import Array
 
 DEFAULT = 1.0
@@ -115,3 +117,10 @@ def with_fixed(
                 raise ValueError(f"fixed: {key!r} needs a distribution with parameters, of columns of one kind")
             made[at] = made[at].with_fixed(k, int(component), places, given)
     return tuple(made)
+
+
+def with_block_priors(model: MixtureModel, pooled: Parts, priors: Sequence[list[Any]]) -> MixtureModel:
+    """The model with a prior for every column of every block."""
+    triples = zip(model.blocks, pooled.parts, priors, strict=True)
+    blocks: tuple[Block, ...] = tuple(block.with_prior(stats, given) for block, stats, given in triples)
+    return replace(model, blocks=blocks)

@@ -1,17 +1,18 @@
 """Where a mixture over a table starts: from groups of rows that are near each other, columns of any kind."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from tacit.cluster.mixture_block import Block, Slab
 from tacit.cluster.mixture_categories import CategoryBlock
 from tacit.cluster.mixture_counts import CountBlock
 from tacit.cluster.mixture_full import FullBlock
-from tacit.cluster.mixture_model import MixtureModel, MixtureParams
+from tacit.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
 from tacit.cluster.mixture_numeric import SHY, NumericBlock
 from tacit.data.chunks import ChunkSource
+from tacit.distributions import Parts
 from tacit.learn.protocol import Array
 from tacit.learn.start import label_responsibilities, random_responsibilities, sample_rows, start_rows
 
@@ -40,18 +41,36 @@ def start_params(
 
 def params_from(model: MixtureModel, rows: Array, R: Array) -> MixtureParams:
     """M-step from given (weighted) responsibilities (K, n), under a prior worth a row with the spread of all."""
-    k = len(R)
-    slab = Slab(rows)
-    pooled = MixtureParams(np.full(k, 1 / k), tuple(block.first(rows, k) for block in model.blocks))
-    whole = model.sums(pooled, slab, R.sum(axis=0)[None].repeat(k, axis=0) / k, 0.0, 0.0)
-    blocks = []
-    for block, stats in zip(model.blocks, whole.parts.parts, strict=True):
-        one = stats.permuted(np.array([0]))
+    k, slab = len(R), Slab(rows)
+    R = np.ascontiguousarray(R)
+    even = np.repeat(R.sum(axis=0)[None] / k, k, axis=0)
+    parts, sums = [], []
+    for block in (block.loose() for block in model.blocks):
+        first = block.first(rows, k)
+        whole = block.expect(first, slab, even)
         strength = 1 / SHY if isinstance(block, NumericBlock | FullBlock) else 1.0
-        blocks.append(block.with_prior(one, [strength] * len(block.columns)))
-    soft = replace(model, blocks=tuple(blocks))
-    # a component without rows starts as all rows together
-    return soft.update(soft.update(pooled, whole), model.sums(pooled, slab, np.ascontiguousarray(R), 0.0, 0.0))
+        soft = block.with_prior(whole.permuted(np.array([0])), [strength] * len(block.columns))
+        # a component without rows starts as all rows together
+        parts.append(soft.begin(soft.update(first, whole), slab, R))
+        sums.append(block.expect(parts[-1], slab, R))
+    mass = R.sum(axis=1) + model.pseudo
+    params = MixtureParams(mass / mass.sum(), tuple(parts))
+    return _suited(model, params, MixtureSums(0.0, 0.0, mass, Parts(tuple(sums))))
+
+
+def _suited(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> MixtureParams:
+    """Put groups of rows where they suit what is fixed best, and put that in its place."""
+    k = len(params.weights)
+    if any(block.fixed for block in model.blocks) and not model.labelled:
+        gain = np.zeros((k, k))
+        for shift in range(k):  # every group in every place, once
+            order = (np.arange(k) + shift) % k
+            moved, seen = params.permuted(order), sums.permuted(order)
+            for block, theta, own in zip(model.blocks, moved.parts, seen.parts.parts, strict=True):
+                gain[np.arange(k), order] += np.diagonal(block.cross(block.held(theta), own))
+        params = params.permuted(linear_sum_assignment(-gain)[1])
+    held = tuple(block.held(theta) for block, theta in zip(model.blocks, params.parts, strict=True))
+    return MixtureParams(params.weights if model.weights is None else model.weights, held)
 
 
 def coordinates(rows: Array, blocks: Sequence[Block]) -> Array:
@@ -81,9 +100,7 @@ def _standardised(values: Array) -> Array:
     return np.where(seen, gaps / np.where(sd > 0, sd, 1.0), np.nan)
 
 
-def _grouped(
-    Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.random.RandomState
-) -> Array:
+def _grouped(Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.random.RandomState) -> Array:
     """(n,) group of each row: the nearest of k seeds, which K-means moves about if asked to."""
     seeds = Z[start_rows(Z, weights, k, "random_from_data" if how == "random_from_data" else "k-means++", rng)]
     centres = np.where(np.isnan(seeds), 0.0, seeds)

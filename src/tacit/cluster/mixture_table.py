@@ -1,6 +1,7 @@
 """From a table as it comes to the blocks of a mixture: which column is described by what."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,9 +62,7 @@ def asked_groups(families: Any, names: Sequence[str]) -> list[Group]:
     for key, family in families.items():
         template = NAMES.get(family) if isinstance(family, str) else family
         if not isinstance(template, Family):
-            raise TypeError(
-                f"families: {key!r} must be one of {quote(NAMES, 10)} or a distribution, got {family!r}"
-            )
+            raise TypeError(f"families: {key!r} must be one of {quote(NAMES, 10)} or a distribution, got {family!r}")
         columns = positions(key, names, "families")
         together = len(columns) > 1 and not _is_by_column(template)
         groups += [Group(columns, template)] if together else [Group((c,), template) for c in columns]
@@ -174,7 +173,8 @@ def _group_block(group: Group, schema: Schema) -> Block:
         raise ValueError(f"column {names[0]!r} is numeric in the schema, which does not go with {group.family}")
     if isinstance(group.family, Gaussian) and group.family.kind == "full":
         return FullBlock(group.columns, names)
-    return FamilyBlock(group.columns, names, templates=(group.family,), widths=(0,) * len(names))
+    # a copy: what a constructor parameter and a fitted attribute share is not stored twice
+    return FamilyBlock(group.columns, names, templates=(copy(group.family),), widths=(0,) * len(names))
 
 
 def check_counts(X: Array, blocks: Sequence[Block]) -> None:
@@ -189,3 +189,23 @@ def check_counts(X: Array, blocks: Sequence[Block]) -> None:
                     f"column {block.names[column]!r} has {values[row, column]:g} in row {row}: Poisson takes "
                     "whole numbers from 0 on"
                 )
+
+
+def refuse_empty(blocks: Sequence[Block], rows: Array) -> None:
+    """Refuse a column of nothing but holes."""
+    for block in blocks:
+        for c, name in zip(block.columns, block.names, strict=True):
+            if np.isnan(rows[:, c]).all():
+                raise ValueError(f"column {name!r} has no observed values: leave it out")
+
+
+def checked_labels(labels: Any, n: int, k: int) -> Array:
+    """(n,) components as floats, NaN where unknown."""
+    values = np.asarray(labels, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"labels must have shape ({n},), one per row, not {values.shape}")
+    values = np.where(values == -1, np.nan, values)
+    wrong = ~np.isnan(values) & ~np.isin(values, np.arange(k))
+    if wrong.any():
+        raise ValueError(f"labels must be 0 to {k - 1}, or -1 or NaN where unknown, got {values[wrong][0]:g}")
+    return values

@@ -16,6 +16,8 @@ import math
 import numpy as np
 from numba import njit
 
+TILE = 64
+
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
 def exponentiate(L, width, top, scratch):
@@ -138,13 +140,74 @@ def both_ways_all(b, top, lengths, weights, start, A, At, strict, width, a, g, l
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def posteriors(b, link, weights, width, a, g, visits):
+def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
     """g becomes the posterior of each row (times its weight), and is added to visits; zero where a is.
 
-    Afterwards A * (a[t]' b[t + 1]) are the weighted expected transitions from row t.
+    Adds sum_t f[t - 1]' (b g)[t] to S, which times A are the weighted expected transitions; f is a, scaled. `carry`
+    is f of the row before (zero if there is none), and then of the last row; `head` gets b g of the first row.
     """
-    n = b.shape[0]
-    K = len(width) if len(width) > 0 else b.shape[1]
+    if len(width) == 0:
+        many_posteriors(a, b, link, weights, g, visits, S, carry, head)
+        return
+    n, K = g.shape[0], len(width)
+    F, B, G = np.zeros((K, TILE + 1)), np.zeros((K, TILE)), np.zeros((K, TILE))
+    total, scale = np.empty(TILE), np.empty(TILE)
+    for k in range(K):
+        head[k] = b[0, k] * g[0, k]
+        F[k, 0] = carry[k]
+    for start in range(0, n, TILE):
+        m = min(TILE, n - start)
+        for i in range(m):
+            for k in range(K):
+                F[k, i + 1], B[k, i], G[k, i] = a[start + i, k], b[start + i, k], g[start + i, k]
+        for i in range(m, TILE):
+            for k in range(K):
+                F[k, i + 1], G[k, i] = 0.0, 0.0
+        for i in range(TILE):
+            total[i] = 0.0
+        for k in range(K):
+            for i in range(TILE):
+                B[k, i] *= G[k, i]
+                G[k, i] *= F[k, i + 1]
+                total[i] += G[k, i]
+        for i in range(TILE):
+            scale[i] = 1.0 / total[i] if total[i] > 0.0 else 0.0
+            total[i] = scale[i]
+        for i in range(m):
+            total[i] *= link[start + i]
+            scale[i] *= weights[start + i] if len(weights) > 0 else 1.0
+        for k in range(K):
+            s = 0.0
+            for i in range(TILE):
+                G[k, i] *= scale[i]
+                s += G[k, i]
+                F[k, i + 1] *= total[i]
+            visits[k] += s
+        add_products(F, B, K, S)
+        for i in range(m):
+            for k in range(K):
+                g[start + i, k] = G[k, i]
+        for k in range(K):
+            F[k, 0] = F[k, m]
+    for k in range(K):
+        carry[k] = F[k, 0]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def add_products(F, B, K, S):
+    """S[k, j] += sum_i F[k, i] B[j, i]."""
+    for k in range(K):
+        for j in range(K):
+            s = 0.0
+            for i in range(TILE):
+                s += F[k, i] * B[j, i]
+            S[k, j] += s
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def many_posteriors(a, b, link, weights, g, visits, S, carry, head):
+    """What `posteriors` does, for many states; a and b are overwritten."""
+    n, K = g.shape
     for t in range(n):
         s = 0.0
         for k in range(K):
@@ -153,12 +216,17 @@ def posteriors(b, link, weights, width, a, g, visits):
             s += g[t, k]
         s = 1.0 / s if s > 0.0 else 0.0
         r = s * weights[t] if len(weights) > 0 else s
+        s *= link[t]
         for k in range(K):
             g[t, k] *= r
             visits[k] += g[t, k]
-        s *= link[t]
-        for k in range(K):
             a[t, k] *= s
+    head[:] = b[0]
+    for i in range(K):
+        for j in range(K):
+            S[i, j] += carry[i] * b[0, j]
+    S += np.dot(a[: n - 1].T, b[1:])
+    carry[:] = a[n - 1]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})

@@ -1,41 +1,130 @@
 """Log densities and weighted statistics of simple emissions, for all states at once.
 
-State is the fast axis: means and the like come as (d, K). `width` as in `hmm`.
+Means and the like come as (K, d). Rows are worked on in tiles, with rows as the fast axis, so that everything
+vectorises. `width` as in `hmm`.
 """
 
+import numpy as np
 from numba import njit
+
+TILE = 64
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def diagonal_densities(X, means, roots, constants, width, L):
-    """L[t, k] = constants[k] - sum_j ((x_tj - means[j, k]) roots[j, k])^2."""
-    n, d = X.shape
-    K = len(width) if len(width) > 0 else L.shape[1]
-    for t in range(n):
-        for k in range(K):
-            L[t, k] = constants[k]
+def tile_densities(X, first, n, means, roots, constants, K, Z, T):
+    """T[k, i] = constants[k] - sum_j ((x_ij - means[k, j]) roots[k, j])^2 for a tile of rows; Z is scratch."""
+    d = X.shape[1]
+    for j in range(d):
+        for i in range(n):
+            Z[j, i] = X[first + i, j]
+    for k in range(K):
+        for i in range(TILE):
+            T[k, i] = constants[k]
         for j in range(d):
-            x = X[t, j]
+            m, r = means[k, j], roots[k, j]
+            for i in range(TILE):
+                z = (Z[j, i] - m) * r
+                T[k, i] -= z * z
+
+
+@njit(nogil=True, cache=True)
+def diagonal_densities(X, means, roots, constants, width, L):
+    """L[t, k] = constants[k] - sum_j ((x_tj - means[k, j]) roots[k, j])^2."""
+    K = len(width) if len(width) > 0 else L.shape[1]
+    Z, T = np.zeros((X.shape[1], TILE)), np.empty((K, TILE))
+    for first in range(0, X.shape[0], TILE):
+        n = min(TILE, X.shape[0] - first)
+        tile_densities(X, first, n, means, roots, constants, K, Z, T)
+        for i in range(n):
             for k in range(K):
-                z = (x - means[j, k]) * roots[j, k]
-                L[t, k] -= z * z
+                L[first + i, k] = T[k, i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+def tile_exponentials(K, T, peak, scratch):
+    """T[k, i] becomes exp(T[k, i] - peak[i]), peak the largest of all k; 3e-308 stands for less."""
+    bits = scratch.view(np.int64)
+    for i in range(TILE):
+        peak[i] = T[0, i]
+    for k in range(1, K):
+        for i in range(TILE):
+            peak[i] = T[k, i] if T[k, i] > peak[i] else peak[i]
+    for k in range(K):
+        for i in range(TILE):
+            # exp by 2^whole times a polynomial in the rest, which vectorises where math.exp does not; adding
+            # 1.5 * 2^52 rounds to a whole number and leaves it in the lowest bits
+            x = T[k, i] - peak[i]
+            x = x if x > -708.0 else -708.0
+            shifted = x * 1.4426950408889634 + 6755399441055744.0
+            scratch[i] = shifted
+            whole = shifted - 6755399441055744.0
+            r = (x - whole * 0.693145751953125) - whole * 1.4286068203094172e-06
+            p = 1.0 / 479001600
+            p = p * r + 1.0 / 39916800
+            p = p * r + 1.0 / 3628800
+            p = p * r + 1.0 / 362880
+            p = p * r + 1.0 / 40320
+            p = p * r + 1.0 / 5040
+            p = p * r + 1.0 / 720
+            p = p * r + 1.0 / 120
+            p = p * r + 1.0 / 24
+            p = p * r + 1.0 / 6
+            p = p * r + 0.5
+            p = p * r + 1.0
+            T[k, i] = p * r + 1.0
+        for i in range(TILE):
+            bits[i] = (bits[i] + 1023) << 52
+        for i in range(TILE):
+            T[k, i] *= scratch[i]
+
+
+@njit(nogil=True, cache=True)
+def diagonal_fill(X, means, roots, constants, width, b, top):
+    """Fill b with densities over exp(top), and top (n,) with the largest log density of each row."""
+    K = len(width) if len(width) > 0 else b.shape[1]
+    Z, T = np.zeros((X.shape[1], TILE)), np.empty((K, TILE))
+    peak, scratch = np.empty(TILE), np.empty(TILE)
+    for first in range(0, X.shape[0], TILE):
+        n = min(TILE, X.shape[0] - first)
+        tile_densities(X, first, n, means, roots, constants, K, Z, T)
+        tile_exponentials(K, T, peak, scratch)
+        for i in range(n):
+            top[first + i] = peak[i]
+            for k in range(K):
+                b[first + i, k] = T[k, i]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
 def diagonal_moments(X, g, means, width, weight, first, second):
-    """Add weights (K,), first and second moments (d, K) about the means, weighted by g (n, K)."""
-    n, d = X.shape
+    """Add weights (K,), first and second moments (K, d) about the means, weighted by g (n, K)."""
+    d = X.shape[1]
     K = len(width) if len(width) > 0 else g.shape[1]
-    for t in range(n):
-        for k in range(K):
-            weight[k] += g[t, k]
+    Z, R = np.zeros((d, TILE)), np.empty((K, TILE))
+    for start in range(0, X.shape[0], TILE):
+        n = min(TILE, X.shape[0] - start)
         for j in range(d):
-            x = X[t, j]
+            for i in range(n):
+                Z[j, i] = X[start + i, j]
+        for i in range(n):
             for k in range(K):
-                z = x - means[j, k]
-                r = g[t, k] * z
-                first[j, k] += r
-                second[j, k] += r * z
+                R[k, i] = g[start + i, k]
+        for i in range(n, TILE):
+            for k in range(K):
+                R[k, i] = 0.0
+        for k in range(K):
+            s = 0.0
+            for i in range(TILE):
+                s += R[k, i]
+            weight[k] += s
+            for j in range(d):
+                m, s1, s2 = means[k, j], 0.0, 0.0
+                for i in range(TILE):
+                    z = Z[j, i] - m
+                    r = R[k, i] * z
+                    s1 += r
+                    s2 += r * z
+                first[k, j] += s1
+                second[k, j] += s2
 
 
 @njit(nogil=True, cache=True)

@@ -15,58 +15,85 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True)
-def fill_block(X, start, size, origin, missing, T, scale):
-    """T[j, i] = row start + i about the origin; scale[i] = columns / observed columns (0 if none are)."""
-    d = X.shape[1]
-    for i in range(size):
+@njit(nogil=True, cache=True, error_model="numpy")
+def moments(X, count, mean, square):
+    """Per column: how many values are observed, their mean, and the sum of squares about it."""
+    n, d = X.shape
+    for i in range(n):
         for j in range(d):
-            T[j, i] = X[start + i, j] - origin[j]
-    for i in range(size):
-        observed = float(d)
-        if missing:
+            seen = X[i, j] == X[i, j]
+            count[j] += 1.0 if seen else 0.0
+            mean[j] += X[i, j] if seen else 0.0
+    for j in range(d):
+        mean[j] /= count[j] if count[j] > 0.0 else 1.0
+    for i in range(n):
+        for j in range(d):
+            t = X[i, j] - mean[j]
+            square[j] += t * t if t == t else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def fill_block(X, start, size, origin, missing, T, scale):
+    """T[j, i] = row start + i about the origin; scale[i] = columns / observed columns (0 if none), left if all are."""
+    d = X.shape[1]
+    for j in range(d):
+        o = origin[j]
+        for i in range(size):
+            T[j, i] = X[start + i, j] - o
+    if missing:
+        for i in range(size):
+            observed = 0.0
             for j in range(d):
-                observed -= 0.0 if T[j, i] == T[j, i] else 1.0
-        scale[i] = d / observed if observed > 0.0 else 0.0
+                observed += 1.0 if T[j, i] == T[j, i] else 0.0
+            scale[i] = d / observed if observed > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
-def block_distances(T, missing, centre, out):
-    """out[i] = squared distance of each row of a block to a centre, over the observed coordinates."""
-    d, B = T.shape
+@njit(nogil=True, cache=True, error_model="numpy")
+def block_distances(T, d, missing, centre, out):
+    """out[i] = squared distance of each row of a block to a centre, over the first d coordinates that it has."""
     out[:] = 0.0
     for j in range(d):
         c = centre[j]
         if missing:
-            for i in range(B):
+            for i in range(len(out)):
                 t = T[j, i] - c
                 t = t if t == t else 0.0
                 out[i] += t * t
         else:
-            for i in range(B):
+            for i in range(len(out)):
                 t = T[j, i] - c
                 out[i] += t * t
 
 
-@njit(nogil=True, cache=True)
-def distances(X, origin, missing, centres, T, scale, gap, out):
+@njit(nogil=True, cache=True, error_model="numpy")
+def keep_nearer(k, gap, p, q, a, b, nearest, owner):
+    """Add the last two coordinates, p and q, to the distances of centre k = (..., a, b); note where it is nearer."""
+    for i in range(len(gap)):
+        square = gap[i] + (p[i] - a) * (p[i] - a) + (q[i] - b) * (q[i] - b)
+        owner[i] = k if square < nearest[i] else owner[i]
+        nearest[i] = square if square < nearest[i] else nearest[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def distances(X, origin, missing, centres, scratch, out):
     """out[i, k] = distance of row i to centre k, over the observed coordinates and scaled up to all of them."""
+    T, scale, gap = scratch
     n, B = len(X), len(gap)
     for start in range(0, n, B):
         size = min(B, n - start)
         fill_block(X, start, size, origin, missing, T, scale)
         for k in range(len(centres)):
-            block_distances(T, missing, centres[k], gap)
+            block_distances(T, X.shape[1], missing, centres[k], gap)
             for i in range(size):
                 out[start + i, k] = math.sqrt(gap[i] * scale[i])
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def direct(X, weights, origin, missing, centres, scratch, labels, weight, first, share):
     """Label every row by its nearest centre, add up weights and rows about the origin, and return the cost.
 
     scratch
-        T (d, B), and scale, gap, nearest and owner (B,), the last of integers.
+        T (d + 2, B) whose last two rows are zero, scale (B,) of ones, gap, nearest and owner (B,), of integers.
     share
         (K, d) what each coordinate's mean is divided by; empty without missing values, when that is the weight.
     """
@@ -80,34 +107,28 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
         nearest[:] = np.inf
         owner[:] = 0
         for k in range(len(centres)):
-            block_distances(T, missing, centres[k], gap)
-            for i in range(B):
-                owner[i] = k if gap[i] < nearest[i] else owner[i]
-                nearest[i] = gap[i] if gap[i] < nearest[i] else nearest[i]
+            if missing or d == 1:
+                block_distances(T, d, missing, centres[k], gap)
+                keep_nearer(k, gap, T[d], T[d + 1], 0.0, 0.0, nearest, owner)
+            else:
+                block_distances(T, d - 2, missing, centres[k], gap)
+                keep_nearer(k, gap, T[d - 2], T[d - 1], centres[k, d - 2], centres[k, d - 1], nearest, owner)
         for i in range(size):
             k, w = owner[i], 1.0 if len(weights) == 0 else weights[start + i]
             labels[start + i] = k
             total += w * (nearest[i] * scale[i])
-            if missing:
-                add_observed(T[:, i], w, scale[i], weight[k : k + 1], first[k], share[k])
-            else:
-                weight[k] += w
-                for j in range(d):
+            weight[k] += w if scale[i] > 0.0 else 0.0
+            for j in range(d):
+                if not missing:
                     first[k, j] += w * T[j, i]
+                elif T[j, i] == T[j, i]:
+                    # the scaled cost is least if a row counts by its scale
+                    first[k, j] += w * scale[i] * T[j, i]
+                    share[k, j] += w * scale[i]
     return total
 
 
-@njit(nogil=True, cache=True)
-def add_observed(y, w, scale, weight, first, share):
-    """Add a row with missing values to its cluster: the scaled cost is least if the row counts by its scale."""
-    weight[0] += w if scale > 0.0 else 0.0
-    for j in range(len(y)):
-        seen = y[j] == y[j]
-        first[j] += w * scale * y[j] if seen else 0.0
-        share[j] += w * scale if seen else 0.0
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def fast_square(y, centre):
     """Squared distance, in whatever order of additions is fastest."""
     total = 0.0
@@ -116,7 +137,7 @@ def fast_square(y, centre):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def strict_square(y, centre):
     """Squared distance in one fixed order, so that equal distances compare as equal wherever they are taken."""
     total = 0.0
@@ -125,28 +146,29 @@ def strict_square(y, centre):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, bounds, weight, first):
     """As `direct`, for complete rows, given labels (any) and bounds (-inf at first); both are brought up to date.
 
     unit
         What coordinates are multiplied by before they are put in single precision.
     groups
-        middle (G, d), tilt (G, d, L), norm (G, L), size (G, 2), members (G * L,), place (K,): a point amid each
-        group; -2 times the group's centres and their squared norms, all about that point and in single
-        precision; the largest norm, and that plus the norm of the middle; the centre in each lane; the lane
-        of each centre.
+        middle (G, d), tilt (G, d, L), norm (G, L), size (G, 2), members (G * L,), place (K,), and flat = tilt
+        (d, G * L), norm (G, L): a point amid each group; -2 times the group's centres and their squared norms,
+        all about that point and in single precision; the largest norm, and that plus the norm of the middle;
+        the centre in each lane; the lane of each centre; tilt and norm of all centres about the origin.
     drift
         (G,) how far the centres of a group can have moved since time zero, times `unit`.
     scratch
         Y (B, d), square and gap (B,), flags (G rounded up to eights) and the same memory as words,
-        failed (B,), rows (G, B), count (G,), Z and A (B, d), out (B, L).
+        failed (B,), rows (G, B), count (G,), Z and A (B, d), out (B, L), table (any, G * L),
+        low (G,), nowhere (d,) zeros.
     bounds
         (n, G) lower bounds of the distance to the centres of a group other than the row's own, times `unit`,
         plus the drift at the time they were set, less a millionth for rounding: bounds - drift hold now.
     """
-    Y, square, gap, flags, words, failed, rows, count, Z, A, out = scratch
-    middle, tilt, norm, size, members, place = groups
+    Y, square, gap, flags, words, failed, rows, count, Z, A, out, table, low, nowhere = scratch
+    middle, tilt, norm, size, members, place, flat = groups
     n, B = len(X), len(gap)
     total = 0.0
     for start in range(0, n, B):
@@ -155,20 +177,29 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
         own_distances(X[start:stop], origin, unit, centres, owner, Y, square, gap)
         fails = list_failures(gap, drift, limits, flags, words, failed, rows, count)
         shorten(Y, failed[:fails], unit, Z)
+        pairs = 0
         for g in range(len(count)):
-            m = count[g]
-            if m > 0:
-                fetch(Z, rows[g, :m], middle[g], A)
-                np.dot(A[:m], tilt[g], out[:m])
-                settle(
-                    g, rows[g, :m], Y, unit, centres, norm[g], size[g], members, place, drift,
-                    A, out, owner, square, gap, limits,
-                )  # fmt: skip
+            pairs += count[g]
+        if 3 * pairs > (stop - start) * len(count):
+            for some in range(0, fails, len(table)):
+                who = failed[some : min(some + len(table), fails)]
+                fetch(Z, who, nowhere, A)
+                everywhere(who, Y, A, unit, centres, flat, members, place, drift, table, low, owner, square, limits)
+        else:
+            for g in range(len(count)):
+                m = count[g]
+                if m > 0:
+                    fetch(Z, rows[g, :m], middle[g], A)
+                    np.dot(A[:m], tilt[g], out[:m])
+                    settle(
+                        g, rows[g, :m], Y, unit, centres, norm[g], size[g], members, place, drift,
+                        A, out, owner, square, gap, limits,
+                    )  # fmt: skip
         total += accumulate(Y, weights[start:stop], owner, square, weight, first)
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def own_distances(X, origin, unit, centres, owner, Y, square, gap):
     """Rows about the origin, squared distance to their own centre, and the distance in single precision, rounded up."""
     for i in range(len(X)):
@@ -178,7 +209,7 @@ def own_distances(X, origin, unit, centres, owner, Y, square, gap):
         gap[i] = math.sqrt(square[i]) * unit * 1.0000003
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def accumulate(Y, weights, owner, square, weight, first):
     """Add rows to their clusters; returns their cost."""
     total = 0.0
@@ -191,7 +222,7 @@ def accumulate(Y, weights, owner, square, weight, first):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
     """rows[g, :count[g]] = the rows that the bounds do not keep away from group g.
 
@@ -217,7 +248,7 @@ def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def shorten(Y, who, unit, Z):
     """Z = the listed rows times `unit`, in single precision; other rows of Z are left alone."""
     for i in who:
@@ -225,7 +256,7 @@ def shorten(Y, who, unit, Z):
             Z[i, j] = Y[i, j] * unit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def fetch(Z, who, middle, A):
     """A = the listed rows about the middle of a group."""
     for q in range(len(who)):
@@ -233,7 +264,7 @@ def fetch(Z, who, middle, A):
             A[q, j] = Z[who[q], j] - middle[j]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def length(a):
     """Norm of a vector in single precision."""
     total = np.float32(0.0)
@@ -242,17 +273,17 @@ def length(a):
     return np.sqrt(total)
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
-def lowest(row, base):
-    """Add the squared norms to a row of -2 c.x, in place; returns the least sum."""
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
+def lowest(row, norm):
+    """The least of -2 c.y + |c|^2."""
     least = np.float32(np.inf)
     for l in range(len(row)):
-        row[l] += base[l]
-        least = row[l] if row[l] < least else least
+        value = row[l] + norm[l]
+        least = value if value < least else least
     return least
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def settle(g, who, Y, unit, centres, norm, size, members, place, drift, A, out, owner, square, gap, bounds):
     """Set the bounds of a group; where a centre of it may be the nearest, decide in double precision.
 
@@ -271,40 +302,78 @@ def settle(g, who, Y, unit, centres, norm, size, members, place, drift, A, out, 
         base = far * far - part * (far + size[0]) * (far + size[0])
         low = lowest(row, norm)
         if low + base <= (gap[i] + slack) * (gap[i] + slack):
-            k = choose(Y[i], own, gap[i], unit, centres, members[g * L : g * L + L], row, base, slack, low)
+            a, b = g * L, g * L + L
+            k, near = choose(Y[i], own, gap[i], unit, centres, members[a:b], row, norm, base, slack, low)
             if k != own:
                 # The row leaves its centre, which from now on counts among the others of its group.
                 owner[i] = k
                 left = np.float32(math.sqrt(square[i]) * unit * 0.999999)
-                square[i] = fast_square(Y[i], centres[k])
-                gap[i] = math.sqrt(square[i]) * unit * 1.0000003
+                square[i], gap[i] = fast_square(Y[i], centres[k]), near
                 value = (left + drift[place[own] // L]) * np.float32(0.999999)
                 bounds[i, place[own] // L] = min(bounds[i, place[own] // L], value)
                 row[place[k] - g * L] = np.inf
-                low = np.float32(np.inf)
-                for l in range(L):
-                    low = min(low, row[l])
+                low = lowest(row, norm)
                 if 0 <= lane < L:
                     low = min(low, left * left * np.float32(0.999999) - base - np.float32(1e-6) * abs(base))
         low = max(low + base, np.float32(0.0))
         bounds[i, g] = (np.sqrt(low) - slack + drift[g]) * np.float32(0.999999)
 
 
-@njit(nogil=True, cache=True)
-def choose(y, own, gap, unit, centres, members, row, base, slack, low):
-    """The nearest of a row's own centre and those of a group, compared in double precision; the first of equals."""
-    best = strict_square(y, centres[own])
+@njit(nogil=True, cache=True, error_model="numpy")
+def choose(y, own, gap, unit, centres, members, row, norm, base, slack, low):
+    """The nearest of a row's own centre (-1 if none) and those of a group, in double precision; the first of equals."""
+    best = strict_square(y, centres[own]) if own >= 0 else np.inf
     for sweep in range(2):  # the likeliest first: it rules out most of the others
         for l in range(len(row)):
-            if (row[l] == low) == (sweep == 0) and row[l] + base <= (gap + slack) * (gap + slack):
+            value = row[l] + norm[l]
+            if (value == low) == (sweep == 0) and value + base <= (gap + slack) * (gap + slack):
                 new = strict_square(y, centres[members[l]])
                 if new < best or (new == best and members[l] < own):
                     own, best = members[l], new
                     gap = np.float32(math.sqrt(best) * unit * 1.0000003)
+    return own, gap
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def everywhere(who, Y, A, unit, centres, flat, members, place, drift, table, low, owner, square, bounds):
+    """Where most bounds of the listed rows fail: compare them with all centres at once; A are these rows."""
+    tilt, norm, wide = flat
+    np.dot(A[: len(who)], tilt, table[: len(who)])
+    part, rounding, tiny = np.float32(6.1e-8 * (Y.shape[1] + 5.0)), np.float32(6.1e-8), np.float32(1e-21)
+    for q in range(len(who)):
+        i, far = who[q], length(A[q])
+        slack = rounding * (far + wide) + tiny
+        base = far * far - part * (far + wide) * (far + wide)
+        k = nearest_of_all(Y[i], unit, centres, table[q], norm, members, place, base, slack, low)
+        owner[i] = k
+        square[i] = fast_square(Y[i], centres[k])
+        for g in range(len(low)):
+            least = low[g] + base
+            least = least if least > np.float32(0.0) else np.float32(0.0)
+            bounds[i, g] = (np.sqrt(least) - slack + drift[g]) * np.float32(0.999999)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def nearest_of_all(y, unit, centres, row, norm, members, place, base, slack, low):
+    """Nearest centre of a row, decided in double precision; low[g] = the least of the others of each group."""
+    G, L = norm.shape
+    h = 0
+    for g in range(G):
+        low[g] = lowest(row[g * L : g * L + L], norm[g])
+        h = g if low[g] < low[h] else h
+    own, gap = np.int64(-1), np.float32(np.inf)
+    for step in range(G + 1):  # the likeliest group first
+        g = h if step == 0 else step - 1
+        if (step == 0 or g != h) and low[g] + base <= (gap + slack) * (gap + slack):
+            a, b = g * L, g * L + L
+            own, gap = choose(y, own, gap, unit, centres, members[a:b], row[a:b], norm[g], base, slack, low[g])
+    row[place[own]] = np.inf
+    h = place[own] // L
+    low[h] = lowest(row[h * L : h * L + L], norm[h])
     return own
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def seen_square(x, origin, centre):
     """Squared distance of a row to a centre, over the observed coordinates and scaled up to all of them."""
     total, observed = 0.0, 0.0
@@ -316,7 +385,7 @@ def seen_square(x, origin, centre):
     return total * len(centre) / observed if observed > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def full_square(x, origin, centre):
     """Squared distance of a complete row to a centre."""
     total = 0.0
@@ -326,7 +395,7 @@ def full_square(x, origin, centre):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def spread(X, weights, origin, missing, points, reach, index, nearest, owner, falls):
     """k-means++: by how much the cost of rows falls if a point becomes a centre.
 

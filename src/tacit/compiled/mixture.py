@@ -71,6 +71,42 @@ def numeric_moments(X, columns, means, R, weight, first, second):
                 second[k, j] += s2
 
 
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def linear_density(X, columns, slopes, levels, L):
+    """L[k, i] += sum over observed j of slopes[k, j] x_ij - levels[k, j]."""
+    K = slopes.shape[0]
+    B = min(512, X.shape[0])
+    z, seen = np.empty(B), np.empty(B)
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        for j in range(columns.shape[0]):
+            read_column(X, start, n, columns[j], z, seen)
+            for k in range(K):
+                a, b = slopes[k, j], levels[k, j]
+                row = L[k, start : start + n]
+                for i in range(n):
+                    row[i] += a * z[i] - b * seen[i]
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def linear_sums(X, columns, R, total, weight):
+    """Add sums of the observed entries, and their weights, each (K, m)."""
+    B = min(512, X.shape[0])
+    z, seen = np.empty(B), np.empty(B)
+    for start in range(0, X.shape[0], B):
+        n = min(B, X.shape[0] - start)
+        for j in range(columns.shape[0]):
+            read_column(X, start, n, columns[j], z, seen)
+            for k in range(R.shape[0]):
+                s, w = 0.0, 0.0
+                r = R[k, start : start + n]
+                for i in range(n):
+                    s += r[i] * z[i]
+                    w += r[i] * seen[i]
+                total[k, j] += s
+                weight[k, j] += w
+
+
 @njit(nogil=True, cache=True)
 def read_codes(X, start, n, j, offset, missing, at):
     """Place of each row's category in the table of all columns."""

@@ -57,7 +57,7 @@ class MixtureDistribution(Family):
     >>> two.prob([8.0])
     array([0.299])
     >>> two.quantile(0.25)
-    array([3.996...])
+    array([3.87])
     """
 
     weights: Array = UNSET

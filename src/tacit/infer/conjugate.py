@@ -65,7 +65,8 @@ def _(after: NormalInverseWishart, draws: Floats) -> list[Marginal]:
     dof = np.broadcast_to(after.dof - (d - 1 if after.kind == "full" else 0), (d,))
     scatter = np.broadcast_to(np.diag(after.scatter) if after.kind == "full" else after.scatter, (d,))
     kappa = np.broadcast_to(after.kappa, (d,))
-    means = [stats.t(n, m, np.sqrt(s / (k * n))) for n, m, s, k in zip(dof, after.location, scatter, kappa, strict=True)]
+    spread = np.sqrt(scatter / (kappa * dof))
+    means = [stats.t(n, m, s) for n, m, s in zip(dof, after.location, spread, strict=True)]
     variances = [stats.invgamma(n / 2, scale=s / 2) for n, s in zip(dof, scatter, strict=True)]
     if after.kind == "spherical":
         return [*means, variances[0]]

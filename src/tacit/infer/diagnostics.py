@@ -27,7 +27,7 @@ def r_hat(chains: ArrayLike) -> float:
     >>> rng = np.random.default_rng(0)
     >>> r_hat(rng.normal(size=(4, 1000)))
     1.00
-    >>> r_hat(rng.normal(size=(4, 1000)) + [[0], [0], [0], [1]]) > 1.1
+    >>> r_hat(rng.normal(size=(4, 1000)) + [[0], [0], [0], [2]]) > 1.1
     True
     """
     halves = _split(_as_chains(chains))

@@ -8,7 +8,6 @@ Several ensembles run side by side and never meet, so that their agreement says 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ LogDensity = Callable[[Floats], Floats]  # (n, d) -> (n,)
 
 _GROUPS = 4  # ensembles that never meet
 _TUNING = 150  # steps in which the length of a step is tuned; they are never kept
-_MOST_UNITS = 64  # steps out of a slice
+_MOST_UNITS = 12  # steps out of a slice
 _AGREE = 1.01  # r_hat up to which ensembles are said to agree
 _LOOSE = 1.1  # the same for single walkers, whose chains are short
 
@@ -183,9 +182,7 @@ def slice_move(
     level = height - rng.exponential(size=n)
     low = -rng.random(n)
     high = low + 1.0
-    room = rng.integers(0, _MOST_UNITS, size=n)  # how far to the left; the rest to the right keeps the balance
-    widened = _step_out(log_density, at, direction, level, low, -1.0, room)
-    widened += _step_out(log_density, at, direction, level, high, 1.0, _MOST_UNITS - 1 - room)
+    widened = _step_out(log_density, at, direction, level, low, high, rng)
     new, heights = at.copy(), height.copy()
     waiting, narrowed = np.arange(n), 0
     while len(waiting):
@@ -202,15 +199,27 @@ def slice_move(
 
 
 def _step_out(
-    log_density: LogDensity, at: Floats, direction: Floats, level: Floats, end: Floats, unit: float, room: Any
+    log_density: LogDensity,
+    at: Floats,
+    direction: Floats,
+    level: Floats,
+    low: Floats,
+    high: Floats,
+    rng: np.random.Generator,
 ) -> int:
-    """Push one end of each slice out, in place, until it is below the level; give how many pushes it took."""
-    waiting, pushes = np.flatnonzero(room > 0), 0
-    while len(waiting):
-        inside = log_density(at[waiting] + end[waiting, None] * direction[waiting]) > level[waiting]
-        waiting = waiting[inside]
-        end[waiting] += unit
-        room[waiting] -= 1
-        pushes += len(waiting)
-        waiting = waiting[room[waiting] > 0]
+    """Push the ends of each slice out, in place, until they are below the level; give how many pushes it took."""
+    n, pushes = len(at), 0
+    room = rng.integers(0, _MOST_UNITS, size=n)  # units to the left; the rest to the right keeps the balance
+    left, right = np.flatnonzero(room > 0), np.flatnonzero(room < _MOST_UNITS - 1)
+    rooms = [room, _MOST_UNITS - 1 - room]
+    while len(left) + len(right):
+        rows = np.concatenate([left, right])
+        end = np.concatenate([low[left], high[right]])
+        inside = log_density(at[rows] + end[:, None] * direction[rows]) > level[rows]
+        left, right = left[inside[: len(left)]], right[inside[len(left) :]]
+        low[left], high[right] = low[left] - 1.0, high[right] + 1.0
+        pushes += len(left) + len(right)
+        for side, left_over in ((left, rooms[0]), (right, rooms[1])):
+            left_over[side] -= 1
+        left, right = left[rooms[0][left] > 0], right[rooms[1][right] > 0]
     return pushes

@@ -86,10 +86,12 @@ def _one(target: Target) -> Result:
 
 
 def _two(target: Target) -> Result:
-    ends = [(a[0], a[-1]) for a in window(target)]
+    axes = window(target)
+    logs = target(_rows(axes)).reshape([len(a) for a in axes])
+    profiles = [logs.max(axis=1), logs.max(axis=0)]
     before = None
     for panels in (16, 32, 64):
-        edges = [np.linspace(low, high, panels + 1) for low, high in ends]
+        edges = [_edges(a, p, panels) for a, p in zip(axes, profiles, strict=True)]
         nodes, weights = zip(*(nodes_of(e) for e in edges), strict=True)
         rows = _rows([n.ravel() for n in nodes])
         logs = target(rows)
@@ -103,6 +105,14 @@ def _two(target: Target) -> Result:
     return _result_of_two(target, edges, rows, mass / mass.sum(), logs, log_evidence, error)
 
 
+def _edges(axis: Floats, profile: Floats, panels: int) -> Floats:
+    """Cut an axis into panels, half of them spread evenly and half where the density is."""
+    high = np.exp((profile - profile.max()) / 2)
+    climb_ = np.concatenate([[0.0], np.cumsum(np.diff(axis) * (high[1:] + high[:-1]) / 2)])
+    even = (axis - axis[0]) / (axis[-1] - axis[0])
+    return np.interp(np.linspace(0, 1, panels + 1), (even + climb_ / climb_[-1]) / 2, axis)
+
+
 def _result_of_two(
     target: Target, edges: list[Floats], rows: Floats, mass: Floats, logs: Floats, log_evidence: float, error: float
 ) -> Result:
@@ -112,12 +122,12 @@ def _result_of_two(
     lines = [Line(e, (table.sum(axis=1 - j) / nodes_of(e)[1].ravel()).reshape(-1, 8)) for j, e in enumerate(edges)]
     scale = np.sqrt(np.diag(covariance))
     top, _ = climb(target, rows[int(np.argmax(logs))], scale, target.prior.bounds)
-    cell = np.array([(e[1] - e[0]) / 8 for e in edges])
+    cell = _rows([nodes_of(e)[1].ravel() for e in edges])  # the weight of a node is the width of its cell
 
     def draw(n: int, rng: np.random.Generator) -> Floats:
         # a node by its mass, and a place within its cell
-        chosen = rows[rng.choice(len(mass), size=n, p=mass)]
-        moved = chosen + (rng.random((n, 2)) - 0.5) * cell
+        chosen = rng.choice(len(mass), size=n, p=mass)
+        moved = rows[chosen] + (rng.random((n, 2)) - 0.5) * cell[chosen]
         return np.clip(moved, [e[0] for e in edges], [e[-1] for e in edges])
 
     def average(function: Callable[[Floats], Floats]) -> float:

@@ -81,7 +81,7 @@ class Posterior:
     ...     return np.sum(-x / length) - len(x) * np.log(seen)
     >>> decay = Posterior({"length": (0.1, 100)}, log_likelihood, np.array([1.5, 2, 3, 4, 5, 12]))
     >>> decay.method, decay.map
-    ('grid', array([3.71]))
+    ('grid', array([3.70]))
     """
 
     def __init__(

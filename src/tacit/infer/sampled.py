@@ -1,8 +1,6 @@
 """Posteriors by sampling: places to start from, the run, the evidence, and warnings where they are due."""
 
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -83,7 +81,7 @@ def _share(logs: Floats) -> float:
 def _spread(chains: Chains) -> Floats:
     """Give the last places of some walkers, one for every so many."""
     last = chains.draws[:, -1]
-    return last[np.linspace(0, len(last) - 1, 12).astype(int)]
+    return last[np.linspace(0, len(last) - 1, 8).astype(int)]
 
 
 def _warn(target: Target, chains: Chains, hills: list[tuple[Floats, float]]) -> None:

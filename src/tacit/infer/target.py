@@ -23,7 +23,8 @@ class Target:
 
     def log_likelihood(self, theta: Floats) -> Floats:
         """Log likelihood of rows (n, d); NaN and +inf are errors."""
-        values = self._log_likelihood(theta)
+        with np.errstate(all="ignore"):  # log 0 is -inf, as it should be; NaN is seen to below
+            values = self._log_likelihood(theta)
         bad = np.flatnonzero(np.isnan(values) | (values == np.inf))
         if len(bad):
             at = ", ".join(f"{n}={v:.6g}" for n, v in zip(self.prior.names, theta[bad[0]], strict=True))

@@ -80,6 +80,7 @@ def ascend(
     --------
     >>> from tacit.data.chunks import as_source
     >>> from tacit.learn.protocol import Statistics
+    >>> from tacit.learn.reduce import reducing
     >>> @dataclass(frozen=True)
     ... class Sum(Statistics):
     ...     total: float
@@ -97,9 +98,9 @@ def ascend(
     ...         return vector[0]
     ...     def gradient(self, mean, stats):
     ...         return np.array([stats.total - stats.rows * mean])
-    >>> source = as_source([[1.0], [2.0], [6.0]])
-    >>> fit = ascend(UnitNormal(), 0.0, lambda f: sum(f(chunk) for chunk in source))
-    >>> fit.params, fit.reason
+    >>> with reducing(as_source([[1.0], [2.0], [6.0]])) as reduce:
+    ...     fit = ascend(UnitNormal(), 0.0, reduce)
+    >>> float(fit.params), fit.reason
     (3.0, 'converged')
     """
     climb = _Climb(model, params, reduce, tol, max_iter, on_iteration)

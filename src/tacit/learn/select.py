@@ -157,10 +157,12 @@ def _line(candidate: Candidate, fit: Attempt, X: Any) -> dict[str, Any]:
     line |= candidate.settings
     model, error = fit.model, None if fit.error is None else str(fit.error)
     known = [name for name in _INFORMATION if hasattr(candidate.model, name)]
+    values = {name: np.nan if model is None else float(getattr(model, name)(X)) for name in known}
+    size = None if model is None else n_parameters(model)
     return line | {
-        "n_parameters": None if model is None else n_parameters(model),
-        "log_likelihood": None if model is None else log_likelihood(model, X),
-        **{name: np.nan if model is None else float(getattr(model, name)(X)) for name in known},
+        "n_parameters": size,
+        "log_likelihood": None if size is None or "aic" not in values else size - values["aic"] / 2,
+        **values,
         "converged": getattr(model, "converged_", None),
         "n_iter": getattr(model, "n_iter_", None),
         "seconds": fit.seconds,

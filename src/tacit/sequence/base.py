@@ -176,6 +176,10 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
 
     # starting
 
+    def _starts(self, letter: str) -> bool:
+        """Whether a parameter gets a starting value."""
+        return letter in self.init_params or not self._has(self.PARAMETERS[letter])
+
     def _needs_init(self, letter: str) -> bool:
         name = self.PARAMETERS[letter]
         if letter in self.init_params:
@@ -197,7 +201,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
         self._store(**wanted)
         if rule.is_stationary:
             self._store(startprob_=ch.stationary(np.asarray(self.transmat_)))
-        size = self._model(X).n_parameters(self._params())
+        size = self._model().n_parameters(self._params())
         if X.size < size:
             _log.warning(
                 "%d parameters and only %d numbers to learn them from: expect a degenerate solution", size, X.size

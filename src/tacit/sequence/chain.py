@@ -3,14 +3,18 @@
 Nothing here knows what the observations are: a `Chain` and a function that gives log densities are enough.
 """
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit import compiled
+from tacit.learn.reduce import n_threads
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,6 +23,9 @@ LogDensity = Callable[[int, int], Array]
 
 BLOCK = 4096
 """Rows that are worked on together, so that they stay in cache."""
+
+STRETCH = 4 * BLOCK
+"""Rows that one thread works on; sums over stretches are taken in order, whatever the number of threads."""
 
 SMALL = 12
 """Up to this many states, kernels are compiled for their exact number."""
@@ -105,12 +112,13 @@ def smooth(chain: Chain, density: LogDensity, lengths: Ints) -> Smoothed:
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Log-likelihoods (S,), expected first states (K,), transitions (K, K) and visits (K,)."""
+    """Log-likelihoods (S,), expected first states (K,), transitions (K, K), visits (K,), results of each block."""
 
     log_likelihood: Array
     first: Array
     transitions: Array
     visits: Array
+    results: list[Any]
 
 
 def sweep(
@@ -118,7 +126,7 @@ def sweep(
     fill: Callable[[int, int, Array, Array], None],
     density: LogDensity,
     lengths: Ints,
-    each: Callable[[int, int, Array], None],
+    each: Callable[[int, int, Array], Any],
     weights: Array | None = None,
     memo: dict[str, Any] | None = None,
 ) -> Swept:
@@ -135,7 +143,8 @@ def sweep(
     lengths
         Length of each sequence.
     each
-        Called with first row, last row, and their (weighted) posteriors, which it must not keep.
+        Called with first row, last row, and their (weighted) posteriors, which it must not keep; what it returns is
+        collected.
     weights
         Weight of each row (the same for all rows of a sequence), or None.
     memo
@@ -144,28 +153,67 @@ def sweep(
     n, K, width = int(lengths.sum()), chain.n_states, chain.width
     b, a, g, top, link = _memory(n, K, memo)
     w = np.empty(0) if weights is None else weights
-    A, logs, visits = np.ascontiguousarray(chain.transition), np.empty(len(lengths)), np.zeros(K)
-    blocks = [(i, min(i + BLOCK, n)) for i in range(0, n, BLOCK)]
-    for i, j in blocks:
-        fill(i, j, b[i:j], top[i:j])
+    A, logs = np.ascontiguousarray(chain.transition), np.empty(len(lengths))
+
+    def filling(stretch: int) -> None:
+        for i, j in _blocks(stretch, n):
+            fill(i, j, b[i:j], top[i:j])
+
+    def finishing(stretch: int) -> tuple[Array, Array, list[Any], Array, Array]:
+        visits, counts, results = np.zeros(K), np.zeros((K, K)), []
+        carry, head, first = np.zeros(K), np.empty(K), np.empty(0)
+        for i, j in _blocks(stretch, n):
+            compiled.hmm.posteriors(a[i:j], b[i:j], link[i:j], w[i:j], width, g[i:j], visits, counts, carry, head)
+            first = head.copy() if i == stretch else first
+            results.append(each(i, j, g[i:j]))
+        return visits, counts, results, carry, first
+
+    stretches = range(0, n, STRETCH)
+    over_stretches(filling, stretches)
     compiled.hmm.both_ways_all(
         b, top, lengths, w, chain.start, A, np.ascontiguousarray(A.T), chain.can_lose_states, width, a, g, link, logs
     )
-    counts = np.zeros((K, K))
-    for i, j in blocks:
-        compiled.hmm.posteriors(b[i:j], link[i:j], w[i:j], width, a[i:j], g[i:j], visits)
-        counts += a[max(i - 1, 0) : j - 1].T @ b[max(i, 1) : j]
-        each(i, j, g[i:j])
-    counts *= A
-    starts = first_rows(lengths)
-    first = g[starts].sum(axis=0)
+    parts = over_stretches(finishing, stretches)
+    seams = sum((np.outer(p[3], q[4]) for p, q in pairwise(parts)), np.zeros((K, K)))
+    counts = A * (sum(part[1] for part in parts) + seams)
+    found = Swept(logs, np.zeros(K), counts, sum(part[0] for part in parts), [r for part in parts for r in part[2]])
+    return _with_log_space(chain, density, lengths, each, weights, g, found)
+
+
+def _blocks(stretch: int, n: int) -> list[tuple[int, int]]:
+    stop = min(stretch + STRETCH, n)
+    return [(i, min(i + BLOCK, stop)) for i in range(stretch, stop, BLOCK)]
+
+
+def over_stretches(f: Callable[[int], Any], stretches: range) -> list[Any]:
+    """Call f for each stretch, by threads if there are several and this is not a thread of a pool already."""
+    workers = min(n_threads(), len(stretches))
+    if workers < 2 or threading.current_thread() is not threading.main_thread():
+        return [f(stretch) for stretch in stretches]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(f, stretches))
+
+
+def _with_log_space(
+    chain: Chain,
+    density: LogDensity,
+    lengths: Ints,
+    each: Callable[[int, int, Array], Any],
+    weights: Array | None,
+    g: Array,
+    found: Swept,
+) -> Swept:
+    """Add the sequences that linear space could not do."""
+    starts, logs = first_rows(lengths), found.log_likelihood
+    first, visits, results = g[starts].sum(axis=0), found.visits, list(found.results)
     for s in np.flatnonzero(np.isnan(logs)):
         i, j = int(starts[s]), int(starts[s] + lengths[s])
-        logs[s] = _smooth_in_logs(chain, density(i, j), int(s), 1.0 if weights is None else float(w[i]), g[i:j], counts)
-        first += g[i]
-        visits += g[i:j].sum(axis=0)
-        each(i, j, g[i:j])
-    return Swept(logs, first, counts, visits)
+        weight = 1.0 if weights is None else float(weights[i])
+        logs[s] = _smooth_in_logs(chain, density(i, j), int(s), weight, g[i:j], found.transitions)
+        first = first + g[i]
+        visits = visits + g[i:j].sum(axis=0)
+        results.append(each(i, j, g[i:j]))
+    return Swept(logs, first, found.transitions, visits, results)
 
 
 def _memory(n: int, K: int, memo: dict[str, Any] | None) -> Any:

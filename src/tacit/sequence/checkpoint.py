@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from tacit import compiled
 from tacit.sequence.chain import Array, Chain, Ints, LogDensity, Swept, first_rows, sweep
 
 Fill = Callable[[int, int, Array, Array], None]
-Each = Callable[[int, int, Array], None]
+Each = Callable[[int, int, Array], Any]
 
 
 def checkpointed_sweep(
@@ -20,7 +21,7 @@ def checkpointed_sweep(
     A sequence where linear space underflows is done by `sweep`, which needs all of its rows.
     """
     K = chain.n_states
-    logs, first = np.empty(len(lengths)), np.zeros(K)
+    logs, first, results = np.empty(len(lengths)), np.zeros(K), []
     counts, visits = np.zeros((K, K)), np.zeros(K)
     for s, (start, length) in enumerate(zip(first_rows(lengths).tolist(), lengths.tolist(), strict=True)):
         weight = 1.0 if weights is None else float(weights[start])
@@ -29,7 +30,8 @@ def checkpointed_sweep(
             found = _plain(chain, fill, density, start, length, weights, each)
         logs[s] = found.log_likelihood[0]
         first, counts, visits = first + found.first, counts + found.transitions, visits + found.visits
-    return Swept(logs, first, counts, visits)
+        results += found.results
+    return Swept(logs, first, counts, visits, results)
 
 
 def _plain(
@@ -54,7 +56,7 @@ def _one(chain: Chain, fill: Fill, start: int, length: int, weight: float, each:
         return None
     A, At = np.ascontiguousarray(chain.transition), np.ascontiguousarray(chain.transition.T)
     K = chain.n_states
-    counts, visits, total = np.zeros((K, K)), np.zeros(K), 0.0
+    counts, visits, total, results = np.zeros((K, K)), np.zeros(K), 0.0, []
     ahead: Array | None = None  # b g of the first row of the block after
     for block in range(len(edges) - 2, -1, -1):
         i, j = edges[block], edges[block + 1]
@@ -67,15 +69,16 @@ def _one(chain: Chain, fill: Fill, start: int, length: int, weight: float, each:
         if np.isnan(log):
             return None
         total += log
-        last = a[-1].copy()
-        compiled.hmm.posteriors(b, link, np.full(j - i, weight), chain.width, a, g, visits)
-        counts += A * (a[:-1].T @ b[1:])
+        last, head, moves = a[-1].copy(), np.empty(K), np.zeros((K, K))
+        w = np.full(j - i, weight)
+        compiled.hmm.posteriors(a, b, link, w, chain.width, g, visits, moves, np.zeros(K), head)
+        counts += A * moves
         if ahead is not None:
-            moves = last[:, None] * A * ahead
-            counts += weight * moves / moves.sum()
-        ahead = b[0] / b[0].max()
-        each(i, j, g)
-    return Swept(np.array([total]), g[0].copy(), counts, visits)
+            across = last[:, None] * A * ahead
+            counts += weight * across / across.sum()
+        ahead = head / head.max()
+        results.append(each(i, j, g))
+    return Swept(np.array([total]), g[0].copy(), counts, visits, results)
 
 
 def _entries(chain: Chain, fill: Fill, edges: list[int]) -> list[Array] | None:

@@ -260,7 +260,7 @@ class PoissonHMM(BaseHMM):
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
         self.n_features = X.shape[1]
-        if "l" not in self.init_params and self._has("lambdas_"):
+        if not self._starts("l"):
             return {"lambdas_": None}
         centres = k_means(data, self.n_components, rng)
         jitter = rng.uniform(0.9, 1.1, size=centres.shape)

@@ -67,9 +67,11 @@ class Emission(ABC, Generic[Theta]):
 
 def spread(X: Array) -> Array:
     """Smallest variance (d,) that a state may have: tiny beside the column's own, per column."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        seen = (~np.isnan(X)).sum(axis=0)
-        mean = np.nansum(X, axis=0) / np.maximum(seen, 1)
-        variance = np.nansum((X - mean) ** 2, axis=0) / np.maximum(seen, 1)
+    if np.isnan(X.sum()):
+        seen = np.maximum((~np.isnan(X)).sum(axis=0), 1)
+        mean = np.nansum(X, axis=0) / seen
+        variance = np.nansum((X - mean) ** 2, axis=0) / seen
+    else:
+        mean, variance = X.mean(axis=0), X.var(axis=0)
     size = np.where(np.abs(mean) > 0, np.abs(mean), 1.0)
     return np.asarray(np.where(variance > (1e-14 * size) ** 2, 1e-10 * variance, (1e-6 * size) ** 2))

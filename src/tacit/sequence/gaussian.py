@@ -155,7 +155,8 @@ class GaussianHMM(BaseHMM):
     def _emission(self, X: Array | None) -> GaussianEmission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[1]
         floor = np.full(d, np.finfo(float).tiny) if X is None else spread(X)
-        return GaussianEmission(self._prior(d), self.params, floor)
+        complete = X is not None and gaussians.is_complete(X)
+        return GaussianEmission(self._prior(d), self.params, floor, complete)
 
     def _prior(self, d: int) -> Prior:
         K, kind = self.n_components, self.covariance_type
@@ -196,10 +197,12 @@ class GaussianHMM(BaseHMM):
         self.n_features = X.shape[1]
         if self.covariance_type not in gaussians.KINDS:
             raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {self.covariance_type!r}")
-        needed = "m" in self.init_params or not self._has("means_")
-        centre = filled(X).mean(axis=0)
-        covars = covariance_start(X, centre, self.covariance_type, self.n_components, self.min_covar)
-        return {"means_": k_means(data, self.n_components, rng) if needed else None, "covars_": covars}
+        K, found = self.n_components, dict[str, Any]()
+        if self._starts("m"):
+            found["means_"] = k_means(data, K, rng)
+        if self._starts("c"):
+            found["covars_"] = covariance_start(X, filled(X).mean(axis=0), self.covariance_type, K, self.min_covar)
+        return found
 
     def _store_theta(self, theta: Gaussians) -> None:
         self._store(means_=theta.means)

@@ -21,14 +21,23 @@ class GaussianEmission(Emission[Gaussians]):
     prior: Prior
     learn: str
     floor: Array
+    complete: bool = False
+    """Whether the rows are known to have no missing entries."""
 
     def log_density(self, theta: Gaussians, X: Array) -> Array:
         """Log density (n, K)."""
         return gaussians.log_density(theta, X)
 
+    def fill(self, theta: Gaussians, X: Array, width: tuple[int, ...], b: Array, top: Array) -> None:
+        """Densities (n, K) over exp(top)."""
+        if theta.is_matrix or not (self.complete or gaussians.is_complete(X)):
+            super().fill(theta, X, width, b, top)
+        else:
+            gaussians.fill(theta, X, width, b, top)
+
     def expect(self, theta: Gaussians, X: Array, g: Array) -> MomentSums:
         """Moments about the current means."""
-        return gaussians.moments(theta, X, g)
+        return gaussians.moments(theta, X, g, self.complete)
 
     def update(self, theta: Gaussians, stats: MomentSums) -> Gaussians:
         """Posterior mode."""

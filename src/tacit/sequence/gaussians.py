@@ -85,18 +85,31 @@ class MomentSums(Additive):
     second: Array
 
 
+def is_complete(X: Array) -> bool:
+    """Whether nothing is missing."""
+    return not np.isnan(X.sum())
+
+
 def log_density(theta: Gaussians, X: Array) -> Array:
     """Log densities (n, J); missing entries are marginalised out."""
-    if np.isnan(X.sum()):
+    if not is_complete(X):
         return np.column_stack([theta.single(j).log_prob(X) for j in range(len(theta.means))])
     L = np.empty((len(X), len(theta.means)))
     if theta.is_matrix:
         return _matrix_density(theta, X, L)
-    constants = -0.5 * (np.log(theta.covars).sum(axis=1) + X.shape[1] * LOG_2PI)
-    roots = np.ascontiguousarray(np.sqrt(0.5 / theta.covars.T))
-    width = _width(len(theta.means))
-    compiled.hmm_emissions.diagonal_densities(X, np.ascontiguousarray(theta.means.T), roots, constants, width, L)
+    compiled.hmm_emissions.diagonal_densities(X, *_diagonal(theta), _width(len(theta.means)), L)
     return L
+
+
+def fill(theta: Gaussians, X: Array, width: tuple[int, ...], b: Array, top: Array) -> None:
+    """Densities (n, J) over exp(top), for diagonal covariances and complete rows, in one go."""
+    compiled.hmm_emissions.diagonal_fill(X, *_diagonal(theta), width, b, top)
+
+
+def _diagonal(theta: Gaussians) -> tuple[Array, Array, Array]:
+    """Means, roots and constants of diagonal Gaussians."""
+    constants = -0.5 * (np.log(theta.covars).sum(axis=1) + theta.means.shape[1] * LOG_2PI)
+    return np.ascontiguousarray(theta.means), np.ascontiguousarray(np.sqrt(0.5 / theta.covars)), constants
 
 
 def _width(J: int) -> tuple[int, ...]:
@@ -112,9 +125,9 @@ def _matrix_density(theta: Gaussians, X: Array, L: Array) -> Array:
     return L
 
 
-def moments(theta: Gaussians, X: Array, g: Array) -> MomentSums:
+def moments(theta: Gaussians, X: Array, g: Array, complete: bool = False) -> MomentSums:
     """Moments about the current means, weighted by g (n, J); missing entries at their expectation."""
-    if np.isnan(X.sum()):
+    if not (complete or is_complete(X)):
         return _moments_with_holes(theta, X, g)
     J, d = theta.means.shape
     weight = np.zeros(J)
@@ -126,10 +139,10 @@ def moments(theta: Gaussians, X: Array, g: Array) -> MomentSums:
             weighted = centred * g[:, j : j + 1]
             first[j], second[j], weight[j] = weighted.sum(axis=0), weighted.T @ centred, g[:, j].sum()
         return MomentSums(np.repeat(weight[:, None], d, axis=1), first, second)
-    sums, squares = np.zeros((d, J)), np.zeros((d, J))
-    means = np.ascontiguousarray(theta.means.T)
+    sums, squares = np.zeros((J, d)), np.zeros((J, d))
+    means = np.ascontiguousarray(theta.means)
     compiled.hmm_emissions.diagonal_moments(X, g, means, _width(J), weight, sums, squares)
-    return MomentSums(np.repeat(weight[:, None], d, axis=1), sums.T, squares.T)
+    return MomentSums(np.repeat(weight[:, None], d, axis=1), sums, squares)
 
 
 def _moments_with_holes(theta: Gaussians, X: Array, g: Array) -> MomentSums:

@@ -74,13 +74,12 @@ class HmmModel:
     def expect(self, params: Params, chunk: Chunk) -> HmmStatistics:
         """Forward and backward through the sequences of a chunk."""
         X, lengths, theta = as_doubles(chunk), lengths_of(chunk), params.theta
-        parts: list[Any] = []
 
         def fill(i: int, j: int, b: Array, top: Array) -> None:
             self.fill(params, X[i:j], chunk.start + i, b, top)
 
-        def each(i: int, j: int, g: Array) -> None:
-            parts.append(self.emission.expect(theta, X[i:j], g))
+        def each(i: int, j: int, g: Array) -> Additive:
+            return self.emission.expect(theta, X[i:j], g)
 
         density = self.density(params, X, chunk.start)
         try:
@@ -98,7 +97,7 @@ class HmmModel:
             found.first,
             found.transitions,
             found.visits,
-            reduce(add, parts),
+            reduce(add, found.results),
         )
 
     def update(self, params: Params, stats: HmmStatistics) -> Params:

@@ -1,0 +1,153 @@
+"""Standard errors: against textbook formulas, a numerical Hessian, and a parametric bootstrap."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+
+from tacit.cluster import GaussianMixture
+from tacit.cluster.gaussian_params import KINDS
+
+IRIS = load_iris().data
+CLOSELY = {"tol": 1e-11, "max_iter": 5000, "random_state": 0, "reg_covar": 0.0}
+
+
+def two(n, seed=0):
+    rng = np.random.default_rng(seed)
+    side = rng.uniform(size=n) < 0.4
+    return np.where(side, rng.normal(-2.0, 1.0, n), rng.normal(2.0, 1.5, n))[:, None]
+
+
+def test_one_gaussian_has_the_textbook_errors():
+    mixture = GaussianMixture(1, **CLOSELY).fit(IRIS)
+    errors, C, n = mixture.standard_errors(IRIS), mixture.covariances_[0], len(IRIS)
+    v = np.diag(C)
+    np.testing.assert_allclose(errors["weights"], [0.0])
+    np.testing.assert_allclose(errors["means"][0], np.sqrt(v / n), rtol=1e-6)
+    np.testing.assert_allclose(np.diag(errors["covariances"][0]), np.sqrt(2 / n) * v, rtol=1e-6)
+    np.testing.assert_allclose(errors["covariances"][0], np.sqrt((np.outer(v, v) + C**2) / n), rtol=1e-6)
+
+
+def test_the_other_kinds_have_the_textbook_errors():
+    n = len(IRIS)
+    diagonal = GaussianMixture(1, covariance_type="diag", **CLOSELY).fit(IRIS)
+    np.testing.assert_allclose(
+        diagonal.standard_errors(IRIS)["covariances"], np.sqrt(2 / n) * diagonal.covariances_, rtol=1e-6
+    )
+    ball = GaussianMixture(1, covariance_type="spherical", **CLOSELY).fit(IRIS)
+    errors = ball.standard_errors(IRIS)
+    np.testing.assert_allclose(errors["covariances"], np.sqrt(2 / (4 * n)) * ball.covariances_, rtol=1e-6)
+    np.testing.assert_allclose(errors["means"], np.sqrt(ball.covariances_[0] / n), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clusters_far_apart_are_as_sure_as_each_alone(kind):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)), 50 + 2 * rng.normal(size=(140, 2))])
+    mixture = GaussianMixture(2, covariance_type=kind, **CLOSELY).fit(X)
+    errors = mixture.standard_errors(X)
+    assert errors["weights"] == pytest.approx(np.full(2, np.sqrt(0.3 * 0.7 / 200)), rel=1e-5)
+    counts = 200 * mixture.weights_
+    variances = np.diagonal(mixture._engine()[1].matrices, axis1=1, axis2=2) * mixture._engine()[1].frame.scale ** 2
+    np.testing.assert_allclose(errors["means"], np.sqrt(variances / counts[:, None]), rtol=1e-5)
+    assert errors["covariances"].shape == mixture.covariances_.shape
+
+
+@pytest.mark.parametrize("hole", [False, True], ids=["whole", "holed"])
+def test_overlapping_clusters_agree_with_a_numerical_hessian(hole):
+    X = two(400)
+    if hole:  # a second column, half of it missing
+        X = np.column_stack([X, 0.5 * X[:, 0] + np.random.default_rng(1).normal(size=400)])
+        X[::2, 1] = np.nan
+    mixture = GaussianMixture(2, covariance_type="diag", **CLOSELY).fit(X)
+    d = X.shape[1]
+
+    def log_likelihood(v):
+        w, means, variances = v[0], v[1 : 1 + 2 * d].reshape(2, d), v[1 + 2 * d :].reshape(2, d)
+        parts = [
+            np.log(p) + np.nansum(stats.norm(m, np.sqrt(s)).logpdf(X), axis=1)
+            for p, m, s in zip((w, 1 - w), means, variances, strict=True)
+        ]
+        return np.logaddexp(*parts).sum()
+
+    top = np.concatenate([mixture.weights_[:1], mixture.means_.ravel(), mixture.covariances_.ravel()])
+    steps = 1e-3 * np.eye(len(top))
+    hessian = np.array(
+        [
+            [
+                sum(s * t * log_likelihood(top + s * a + t * b) for s in (1, -1) for t in (1, -1)) / 4e-6
+                for a in steps
+            ]
+            for b in steps
+        ]
+    )
+    expected = np.sqrt(np.diag(np.linalg.inv(-hessian)))
+    errors = mixture.standard_errors(X)
+    found = np.concatenate([errors["weights"][:1], errors["means"].ravel(), errors["covariances"].ravel()])
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    assert errors["weights"][0] == pytest.approx(errors["weights"][1])
+
+
+def test_a_parametric_bootstrap_agrees_roughly():
+    X = two(500)
+    mixture = GaussianMixture(2, **CLOSELY).fit(X)
+    errors = mixture.standard_errors(X)
+    start = {"weights_init": mixture.weights_, "means_init": mixture.means_, "precisions_init": mixture.precisions_}
+    draws = []
+    for seed in range(150):
+        rows, _ = mixture.set_params(random_state=seed).sample(500)
+        again = GaussianMixture(2, tol=1e-7, max_iter=1000, **start).fit(rows)
+        draws.append(np.concatenate([again.weights_, again.means_.ravel(), again.covariances_.ravel()]))
+    found = np.concatenate([errors["weights"], errors["means"].ravel(), errors["covariances"].ravel()])
+    np.testing.assert_allclose(found, np.std(draws, axis=0), rtol=0.35)
+
+
+def test_missing_values_widen_the_errors():
+    X = IRIS.copy()
+    X[::2, 1] = np.nan
+    whole = GaussianMixture(1, **CLOSELY).fit(IRIS).standard_errors(IRIS)["means"][0]
+    holed = GaussianMixture(1, **CLOSELY).fit(X).standard_errors(X)["means"][0]
+    assert holed[1] > 1.2 * whole[1]
+    np.testing.assert_allclose(holed[[0, 2, 3]], whole[[0, 2, 3]], rtol=1e-6)
+
+
+def test_weights_count_like_rows():
+    once = GaussianMixture(1, **CLOSELY).fit(IRIS).standard_errors(IRIS)
+    twice = GaussianMixture(1, **CLOSELY).fit(IRIS, sample_weight=np.full(150, 2.0))
+    errors = twice.standard_errors(IRIS, sample_weight=np.full(150, 2.0))
+    np.testing.assert_allclose(errors["means"], once["means"] / np.sqrt(2), rtol=1e-6)
+
+
+def test_units_do_not_matter():
+    scale = np.array([1e-6, 1.0, 1e6, 10.0])
+    plain = GaussianMixture(2, **CLOSELY).fit(IRIS).standard_errors(IRIS)
+    moved = GaussianMixture(2, **CLOSELY).fit(IRIS * scale + 100).standard_errors(IRIS * scale + 100)
+    np.testing.assert_allclose(moved["means"], plain["means"] * scale, rtol=1e-4)
+    np.testing.assert_allclose(moved["covariances"], plain["covariances"] * np.outer(scale, scale), rtol=1e-4)
+
+
+def test_what_is_fixed_has_no_error_and_what_is_tied_shares_one():
+    fixed = {"covariances": [[[1.0]], [[2.25]]], "weights": [0.4, 0.6]}
+    X = two(400)
+    mixture = GaussianMixture(2, fixed=fixed, **CLOSELY).fit(X)
+    errors = mixture.standard_errors(X)
+    assert (errors["weights"] == 0).all()
+    assert (errors["covariances"] == 0).all()
+    assert (errors["means"] > 0).all()
+    tied = GaussianMixture(2, tied={"covariances": [[0, 1]]}, **CLOSELY).fit(X).standard_errors(X)
+    assert tied["covariances"][0] == pytest.approx(tied["covariances"][1])
+    assert tied["covariances"][0] > 0
+
+
+def test_a_known_variance_gives_the_error_of_a_mean():
+    mixture = GaussianMixture(1, fixed={"covariances": [[[4.0]]]}, **CLOSELY).fit(IRIS[:, :1])
+    assert mixture.standard_errors(IRIS[:, :1])["means"][0, 0] == pytest.approx(2 / np.sqrt(150), rel=1e-6)
+
+
+def test_where_there_is_no_maximum_there_are_no_errors():
+    # two components that are one: nothing tells them apart
+    start = {"weights_init": [0.5, 0.5], "means_init": [IRIS.mean(axis=0)] * 2}
+    start["precisions_init"] = [np.linalg.inv(np.cov(IRIS.T, bias=True))] * 2
+    mixture = GaussianMixture(2, **start).fit(IRIS)
+    with pytest.raises(ValueError, match="not positive definite"):
+        mixture.standard_errors(IRIS)

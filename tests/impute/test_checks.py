@@ -1,0 +1,12 @@
+"""The imputer is a scikit-learn transformer."""
+
+import numpy as np
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tacit.cluster import GaussianMixture
+from tacit.impute import Imputer
+
+
+@parametrize_with_checks([Imputer(random_state=0), Imputer(GaussianMixture(2, random_state=0))])
+def test_scikit_learn(estimator, check):
+    check(estimator)
