@@ -6,9 +6,11 @@ from scipy import stats
 from sklearn.datasets import load_iris
 
 from tacit.cluster import GaussianMixture
+from tacit.cluster.gaussian_free import free_directions
 from tacit.cluster.gaussian_params import KINDS
 
 IRIS = load_iris().data
+NAN = np.nan
 CLOSELY = {"tol": 1e-11, "max_iter": 5000, "random_state": 0, "reg_covar": 0.0}
 
 
@@ -151,3 +153,23 @@ def test_where_there_is_no_maximum_there_are_no_errors():
     mixture = GaussianMixture(2, **start).fit(IRIS)
     with pytest.raises(ValueError, match="not positive definite"):
         mixture.standard_errors(IRIS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "expected"),
+    [
+        ("full", {}, 1 + 8 + 20),
+        ("full", {"fixed": {"weights": [0.5, 0.5]}}, 8 + 20),
+        ("full", {"fixed": {"means": [[5.0, NAN, NAN, NAN], [NAN] * 4]}}, 1 + 7 + 20),
+        ("full", {"fixed": {"covariances": [np.eye(4), np.full((4, 4), NAN)]}}, 1 + 8 + 10),
+        ("full", {"tied": {"means": [[0, 1]], "covariances": [[0, 1]]}}, 1 + 4 + 10),
+        ("full", {"tied": {"weights": [[0, 1]]}}, 8 + 20),
+        ("tied", {"fixed": {"covariances": np.eye(4)}}, 1 + 8),
+        ("diag", {"tied": {"covariances": [[0, 1]]}}, 1 + 8 + 4),
+        ("spherical", {"fixed": {"covariances": [1.0, NAN]}}, 1 + 8 + 1),
+    ],
+)
+def test_only_what_is_learnt_is_counted(kind, options, expected):
+    mixture = GaussianMixture(2, covariance_type=kind, random_state=0, **options).fit(IRIS)
+    assert mixture._n_parameters() == expected
+    assert free_directions(kind, 2, 4, mixture._engine()[0].constraints).shape[1] == expected

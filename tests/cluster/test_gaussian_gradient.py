@@ -33,7 +33,9 @@ def top(method, X, k, kind, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("X", [IRIS, FAITHFUL, holed(IRIS), holed(FAITHFUL)], ids=["iris", "geyser", "iris-", "geyser-"])
+@pytest.mark.parametrize(
+    "X", [IRIS, FAITHFUL, holed(IRIS), holed(FAITHFUL)], ids=["iris", "geyser", "holed-iris", "holed-geyser"]
+)
 def test_both_ways_reach_the_same_top(kind, k, X):
     by_em, by_gradient = (top(method, X, k, kind) for method in ("em", "gradient"))
     assert by_gradient.converged_

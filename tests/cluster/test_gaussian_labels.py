@@ -101,7 +101,11 @@ def test_weights_order_and_threads_change_nothing():
             results.append(GaussianMixture(2, random_state=0).fit(X, labels=labels))
     assert (results[0].means_ == results[1].means_).all()
     shuffle = rng.permutation(40_000)
-    start = {"means_init": [[0.0, 0.0], [3.0, 3.0]], "weights_init": [0.5, 0.5], "precisions_init": np.tile(np.eye(2), (2, 1, 1))}
+    start = {
+        "means_init": [[0.0, 0.0], [3.0, 3.0]],
+        "weights_init": [0.5, 0.5],
+        "precisions_init": [np.eye(2), np.eye(2)],
+    }
     straight = GaussianMixture(2, **start).fit(X, labels=labels)
     other = GaussianMixture(2, **start).fit(X[shuffle], labels=labels[shuffle])
     np.testing.assert_allclose(other.means_, straight.means_, rtol=1e-9)

@@ -83,7 +83,8 @@ def test_components_that_are_told_where_to_be_stay_there():
 
 def test_fits_without_dead_components_are_left_alone():
     calls = []
-    mixture = GaussianMixture(3, random_state=0, tol=1e-4).fit(IRIS, on_iteration=lambda step: calls.append(step) or False)
+    mixture = GaussianMixture(3, random_state=0, tol=1e-4)
+    mixture.fit(IRIS, on_iteration=lambda step: calls.append(step) or False)
     assert [step.iteration for step in calls] == list(range(1, mixture.n_iter_ + 1))
     assert len(mixture.lower_bounds_) == mixture.n_iter_
 

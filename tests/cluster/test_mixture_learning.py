@@ -163,8 +163,11 @@ def test_merge_matches_components_whatever_their_order():
 def test_more_rows_than_were_learnt_cannot_be_forgotten():
     frame, _ = table(100)
     mixture = Mixture(2, families=FAMILIES, random_state=0).fit(frame)
-    with pytest.raises(ValueError, match="cannot be forgotten"):
+    with pytest.raises(ValueError, match="rows of weight 200 cannot be forgotten"):
         mixture.forget(pd.concat([frame, frame]))
+    strangers = pd.concat([frame[frame["age"] > 45]] * 2)
+    with pytest.raises(ValueError, match="rows' worth of component 1 now"):
+        mixture.forget(strangers)
     assert mixture.forget(frame[:30]).statistics_.rows == 70
 
 

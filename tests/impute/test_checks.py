@@ -1,6 +1,5 @@
 """The imputer is a scikit-learn transformer."""
 
-import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tacit.cluster import GaussianMixture

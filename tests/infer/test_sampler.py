@@ -56,7 +56,7 @@ def test_diagnostics_of_constants_and_bad_input():
 
 
 def box(names, size):
-    return {name: (-size, size) for name in names}
+    return dict.fromkeys(names, (-size, size))
 
 
 def quadratic(*args):
@@ -88,10 +88,10 @@ TARGETS = {
     "banana": (box("xy", 60), banana, [0, 0.5], [1, 1.0]),
     "funnel": ({"v": (-8, 8), "x": (-200, 200), "y": (-200, 200)}, funnel, [0, 0, 0], [1, np.exp(0.5), np.exp(0.5)]),
     "student": (box("abc", 300), lambda a, b, c: -4 * np.log1p((a**2 + b**2 + c**2) / 5), [0, 0, 0], [T5, T5, T5]),
-    "exponential": ({c: (0, 60) for c in "abc"}, lambda a, b, c: -a - 2 * b - 5 * c, [1, 0.5, 0.2], [1, 0.25, 0.04]),
-    "uniform": ({c: (0, 1) for c in "abc"}, lambda a, b, c: 0.0 * a, [0.5, 0.5, 0.5], [1 / 12, 1 / 12, 1 / 12]),
+    "exponential": (dict.fromkeys("abc", (0, 60)), lambda a, b, c: -a - 2 * b - 5 * c, [1, 0.5, 0.2], [1, 0.25, 0.04]),
+    "uniform": (dict.fromkeys("abc", (0, 1)), lambda a, b, c: 0.0 * a, [0.5, 0.5, 0.5], [1 / 12, 1 / 12, 1 / 12]),
     "gamma": (
-        {c: (0, 80) for c in "abc"},
+        dict.fromkeys("abc", (0, 80)),
         lambda a, b, c: np.log(a) + 2 * np.log(b) + 4 * np.log(c) - a - b - c,
         [2, 3, 5],
         [2, 3, 5],
@@ -156,7 +156,7 @@ def test_evidence_and_summaries_of_draws():
         return -0.5 * (residual**2).sum(axis=0) - 15 * np.log(2 * np.pi)
 
     prior = lambda a, b, c: -(a**2 + b**2 + c**2) / 18 - 1.5 * np.log(18 * np.pi)  # noqa: E731
-    setting = {"names": list("abc"), "bounds": {n: (-20, 20) for n in "abc"}}
+    setting = {"names": list("abc"), "bounds": dict.fromkeys("abc", (-20, 20))}
     post = Posterior(prior, log_likelihood, **setting, random_state=1)
     assert post.method == "sample"
     assert_allclose(post.log_evidence, evidence, atol=0.05)

@@ -147,7 +147,7 @@ def segments(T, K, D):
 
 
 def test_durations_are_the_sum_over_all_segmentations():
-    K, D, T = 3, 4, 5
+    K, D, T = 3, 3, 4
     b = RNG.gamma(1.0, size=(T, K))
     model = HiddenMarkovModel(K, Categorical(), duration=Categorical(), max_duration=D)
     model.startprob_ = RNG.dirichlet(np.ones(K))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sequence.brute import enumerate_paths, random_chain
 
-from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain
+from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain, sweep
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.booleans())
 QUICK = settings(max_examples=60, deadline=None)
@@ -22,7 +22,7 @@ def setting(case):
 @given(CASES)
 def test_smoothing_is_the_sum_over_all_paths(case):
     model, L, lengths, brute = setting(case)
-    found = chain.smooth(model, lambda a, b: L[a:b].copy(), lengths)
+    found = sweep.smooth(model, lambda a, b: L[a:b].copy(), lengths)
     assert found.log_likelihood[0] == pytest.approx(brute.log_likelihood)
     np.testing.assert_allclose(found.posterior, brute.posterior, atol=1e-9)
     np.testing.assert_allclose(found.transitions, brute.moves, atol=1e-9)
@@ -34,7 +34,7 @@ def test_smoothing_is_the_sum_over_all_paths(case):
 def test_log_space_is_the_sum_over_all_paths(case):
     model, L, _, brute = setting(case)
     g, moves = np.empty_like(L), np.zeros((model.n_states, model.n_states))
-    total = chain._smooth_in_logs(model, L.copy(), 0, 1.0, g, moves)
+    total = sweep._smooth_in_logs(model, L.copy(), 0, 1.0, g, moves)
     assert total == pytest.approx(brute.log_likelihood)
     np.testing.assert_allclose(g, brute.posterior, atol=1e-9)
     np.testing.assert_allclose(moves, brute.moves, atol=1e-9)
@@ -48,7 +48,7 @@ def test_filtering_ends_where_smoothing_does(case):
     assert found.log_likelihood[0] == pytest.approx(brute.log_likelihood)
     np.testing.assert_allclose(found.belief[-1], brute.posterior[-1], atol=1e-9)
     for t in range(1, len(L)):
-        part = chain.smooth(model, lambda a, b: L[a:b].copy(), np.array([t]))
+        part = sweep.smooth(model, lambda a, b: L[a:b].copy(), np.array([t]))
         np.testing.assert_allclose(found.belief[t - 1], part.posterior[-1], atol=1e-9)
 
 
@@ -82,7 +82,7 @@ def test_several_sequences_are_each_by_themselves():
     rng = np.random.default_rng(0)
     start, A, b = random_chain(rng, 3, 12)
     model, lengths = chain.Chain(start, A), np.array([4, 1, 5, 2])
-    found = chain.smooth(model, lambda i, j: np.log(b[i:j]), lengths)
+    found = sweep.smooth(model, lambda i, j: np.log(b[i:j]), lengths)
     parts = [enumerate_paths(start, A, rows) for rows in np.split(b, np.cumsum(lengths)[:-1])]
     np.testing.assert_allclose(found.log_likelihood, [p.log_likelihood for p in parts])
     np.testing.assert_allclose(found.posterior, np.vstack([p.posterior for p in parts]))
@@ -95,7 +95,7 @@ def test_several_sequences_are_each_by_themselves():
 @pytest.mark.parametrize("K", [13, 40])
 def test_many_states_agree_with_plain_matrix_products(K):
     start, A, b = random_chain(np.random.default_rng(1), K, 30)
-    found = chain.smooth(chain.Chain(start, A), lambda i, j: np.log(b[i:j]), np.array([30]))
+    found = sweep.smooth(chain.Chain(start, A), lambda i, j: np.log(b[i:j]), np.array([30]))
     alpha = start * b[0]
     for row in b[1:]:
         alpha = (alpha @ A) * row

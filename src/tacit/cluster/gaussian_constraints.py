@@ -41,11 +41,10 @@ class Constraints:
 
     def matched(self, params: GaussianParams) -> GaussianParams:
         """The start with its components in the order that suits the constraints best."""
-        limits = self.in_frame(params.frame)
-        gaps = params.means[None] - np.clip(params.means[None], limits.mean_box.low[:, None], limits.mean_box.high[:, None])
-        shares = params.weights[None] - np.clip(
-            params.weights[None], self.weights.low[:, None], self.weights.high[:, None]
-        )
+        box = self.in_frame(params.frame).mean_box
+        # (k, k) how far each component of the start is from what each place allows
+        gaps = params.means[None] - np.clip(params.means[None], box.low[:, None], box.high[:, None])
+        shares = params.weights - np.clip(params.weights, self.weights.low[:, None], self.weights.high[:, None])
         _, order = linear_sum_assignment((gaps**2).sum(axis=2) + shares**2)
         return params.permuted(order)
 
@@ -199,7 +198,8 @@ def _check_known(found: Constraints) -> Constraints:
         if wrong.any():
             where = tuple(int(i) for i in np.argwhere(wrong)[0])
             raise ValueError(
-                f'fixed["covariances"] at {where} is {known[where]:g}: it must be positive and inside bounds["variances"]'
+                f'fixed["covariances"] at {where} is {known[where]:g}: it must be positive and inside '
+                'bounds["variances"]'
             )
     return found if kind == "tied" else replace(found, known=_shared_known(known, found.groups.covariances))
 

@@ -14,7 +14,7 @@ from tacit.cluster.gaussian_params import GaussianParams
 from tacit.learn.protocol import Array, Reduce
 from tacit.learn.reduce import reducing
 
-# Share of a parameter's own scale that it is moved by: differences of the exact score are then good to some eight digits.
+# Share of a parameter's own scale that it is moved by: differences of the exact score are then good to eight digits.
 _STEP = 1e-4
 
 

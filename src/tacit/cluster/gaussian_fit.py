@@ -1,12 +1,13 @@
 """One fit of a Gaussian mixture: where it starts, how it climbs, which start wins, in what order it is told."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tacit.cluster.gaussian_given import given_params, stored_params
-from tacit.cluster.gaussian_labels import Labels, LabelledModel, labelled_start
+from tacit.cluster.gaussian_labels import LabelledModel, Labels, labelled_start
 from tacit.cluster.gaussian_model import GaussianMixtureModel
 from tacit.cluster.gaussian_params import Frame, GaussianParams
 from tacit.cluster.gaussian_reseed import revived
@@ -66,14 +67,14 @@ class GaussianTask:
         return any((self.mixture.fixed, self.mixture.bounds, self.mixture.tied))
 
     def _run(self, frame: Frame, rng: np.random.RandomState) -> Fit:
-        own, bar_length = self.source.fresh(), self.mixture.max_iter
-        model = self._model()
-        with reducing(own) as reduce, progress("mixture", bar_length, self.mixture.verbose) as bar:
+        own, model = self.source.fresh(), self._model()
+        with reducing(own) as reduce, progress("mixture", self.mixture.max_iter, self.mixture.verbose) as bar:
             hook = both(bar, self.on_iteration)
             fit = self._climb(model, self._start(model, frame, own, rng), reduce, hook)
             if self.mixture.max_iter == 0 or fit.reason == "stopped":
                 return fit
-            return revived(fit, model, own, lambda params: self._again(model, params, reduce, hook), self._movable(model))
+            again = partial(self._again, model, reduce, hook)
+            return revived(fit, model, own, again, self._movable(model))
 
     def _model(self) -> GaussianMixtureModel:
         model = self.mixture._model(sum(chunk.total_weight for chunk in self.source))
@@ -95,7 +96,7 @@ class GaussianTask:
         return em(model, params, reduce, previous=previous, **options)
 
     def _again(
-        self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None
+        self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams
     ) -> Fit:
         start = self._allowed(model, params)
         return em(model, start, reduce, tol=self.mixture.tol, max_iter=self.mixture.max_iter, on_iteration=hook)

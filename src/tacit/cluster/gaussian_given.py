@@ -8,7 +8,6 @@ from sklearn.utils import check_array
 from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_of
 from tacit.learn.protocol import Array
 
-
 Public = tuple[Array, Array, Array, Array]
 
 

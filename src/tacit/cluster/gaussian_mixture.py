@@ -33,7 +33,13 @@ from tacit.learn.skin import read_rows
 
 
 class GaussianMixture(
-    GaussianOnline, GaussianErrors, GaussianImputation, GaussianSampling, MixturePredictions, DensityMixin, BaseEstimator
+    GaussianOnline,
+    GaussianErrors,
+    GaussianImputation,
+    GaussianSampling,
+    MixturePredictions,
+    DensityMixin,
+    BaseEstimator,
 ):
     """Mixture of Gaussians fitted by expectation and maximisation, missing values included.
 
@@ -225,6 +231,12 @@ class GaussianMixture(
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then give the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """NaN is a missing value."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Array, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)

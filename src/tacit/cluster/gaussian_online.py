@@ -35,10 +35,10 @@ class GaussianOnline:
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: their expected moments under the current mixture are taken from those so far.
 
-        With one component and nothing missing this is exact: what is left is the fit to the other rows. With several
-        it is at fixed responsibilities: the rows are taken out with the responsibilities that the current mixture
-        gives them, which are near but not equal to those they came in with, and the other rows keep theirs.
-        A `fit` to the rows that are left goes the rest of the way.
+        With one component and nothing missing this is exact: what is left is the fit to the other rows. Otherwise it
+        is at fixed responsibilities: the rows are taken out with the responsibilities (and the guesses of missing
+        values) that the current mixture gives them, which are near but not equal to those they came in with, and
+        the other rows keep theirs. A `fit` to the rows that are left goes the rest of the way.
 
         Parameters
         ----------
@@ -48,6 +48,12 @@ class GaussianOnline:
             Ignored.
         sample_weight
             (n,) the weights they had.
+
+        Examples
+        --------
+        >>> from tacit.cluster import GaussianMixture
+        >>> GaussianMixture(1).fit([[1.0], [2.0], [9.0]]).forget([[9.0]]).means_
+        array([[1.5]])
         """
         check_is_fitted(self)
         seen, before = self._expected(X, sample_weight)

@@ -124,7 +124,7 @@ class GaussianParams:
         near = bool((self.whitened_means**2).sum(axis=1).max() < _FAR)
         return near and (self.means.shape[1] < _WIDE or self.kind != "full")
 
-    @property
+    @cached_property
     def precision(self) -> Array:
         """(k or 1, d, d) inverse covariances of the full and tied kinds."""
         return np.asarray(self.roots @ self.roots.transpose(0, 2, 1))

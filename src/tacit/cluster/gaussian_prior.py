@@ -21,8 +21,8 @@ def _nothing() -> Array:
 class FramePrior:
     """log p = sum_k excess_k log w_k - (power log |C| + tr(scatter / C) + kappa |m - location|^2 / C) / 2 + constant.
 
-    C and m are a component's covariance and mean in the frame. For the tied kind the first two terms count once, for the
-    others once for each component. Every entry is zero where nothing is known beforehand.
+    C and m are a component's covariance and mean in the frame. For the tied kind the first two terms count once,
+    for the others once for each component. Every entry is zero where nothing is known beforehand.
     """
 
     excess: Array = field(default_factory=_nothing)  # (k,) rows seen before, in effect

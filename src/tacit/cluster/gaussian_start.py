@@ -78,7 +78,8 @@ def _replace_rows(values: Array, others: Array, chosen: Array) -> Array:
 
 def _moments(kind: Kind, frame: Frame, Z: Array, shares: Array) -> GaussianMoments:
     weight = shares.sum(axis=0)
-    centre = np.divide(shares.T @ Z, weight[:, None], out=np.zeros((shares.shape[1], Z.shape[1])), where=weight[:, None] > 0)
+    blank = np.zeros((shares.shape[1], Z.shape[1]))
+    centre = np.divide(shares.T @ Z, weight[:, None], out=blank, where=weight[:, None] > 0)
     second = np.stack([_second(kind, Z - c, r) for c, r in zip(centre, shares.T, strict=True)])
     return GaussianMoments(
         float(weight.sum()), 0.0, kind, frame, weight, centre, np.zeros_like(centre),

@@ -20,7 +20,8 @@ def updated(
     counts = stats.weight + prior.excess
     weights = counts / counts.sum() if limits is None else limits.weights(counts)
     means = _means(params, stats, prior, limits)
-    covariances, mass = _covariances(params, stats, prior, means)
+    # without a prior or limits on the means they are those of the rows
+    covariances, mass = _covariances(params, stats, prior, means, moved=prior.pulls or limits is not None)
     if limits is not None:
         covariances = limits.covariances(covariances, mass)
     return GaussianParams(params.kind, params.frame, weights, means, covariances)
@@ -44,13 +45,14 @@ def _means(
 
 
 def _covariances(
-    params: GaussianParams, stats: GaussianMoments, prior: FramePrior, means: Array
+    params: GaussianParams, stats: GaussianMoments, prior: FramePrior, means: Array, *, moved: bool
 ) -> tuple[Array, Array]:
     """Covariances about the means, and the weight behind each."""
     kind, known = params.kind, _known(stats)
-    gaps = np.where(known[:, None], stats.centre + stats.offsets() - means, 0.0)
-    sums = stats.scatter() + products(kind, stats.weight[:, None] * gaps, gaps)
-    sums = sums + prior.scatter + prior.pull(kind, means)
+    sums = stats.scatter() + prior.scatter
+    if moved:
+        gaps = np.where(known[:, None], stats.centre + stats.offsets() - means, 0.0)
+        sums = sums + products(kind, stats.weight[:, None] * gaps, gaps) + prior.pull(kind, means)
     mass = stats.mass() + prior.power
     if kind == "tied":
         return symmetric(sums / mass), mass

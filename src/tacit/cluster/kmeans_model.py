@@ -20,7 +20,7 @@ Labels = npt.NDArray[np.int32]
 
 # Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
 DIRECT_WORK = 64
-_BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 128, 256
+_BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 256, 256
 _NONE = np.empty(0)
 
 

@@ -132,13 +132,18 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
         that the mixture gives them now, and the other rows keep theirs; a new `fit` may move further.
         """
         check_is_fitted(self)
-        gone = self._expected(X, sample_weight, labels)
-        left = self.statistics_ - gone
-        slack = 1e-9 * self.statistics_.rows
-        if left.rows <= slack or (left.weight < -1e-3 * self.statistics_.rows).any():
+        gone, had = self._expected(X, sample_weight, labels), self.statistics_
+        left = had - gone
+        if left.rows <= 1e-9 * had.rows:
             raise ValueError(
-                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from "
-                f"{self.statistics_.rows:g}, and at least one must remain"
+                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from {had.rows:g}, and "
+                "some must remain"
+            )
+        if (left.weight < -1e-3 * had.rows).any():
+            short = int(np.argmin(left.weight))
+            raise ValueError(
+                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} now, "
+                f"which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
             )
         return self._learn_from(left)
 

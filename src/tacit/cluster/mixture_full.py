@@ -6,10 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from tacit.cluster.mixture_block import FEW, FLOOR, Block, Ints, Mask, PerComponent, Slab, floored
+from tacit.cluster.mixture_block import FEW, Block, Ints, Mask, PerComponent, Slab, floored
 from tacit.cluster.mixture_numeric import LOG_2PI, SHY, normal_between
 from tacit.distributions import ColumnError, Distribution, Gaussian, NormalInverseWishart
 from tacit.learn.protocol import Array
+
+THIN = 1e-6
+"""Share of the columns' own variance that no direction's variance falls below: thinner ones drown in rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +144,9 @@ class FullBlock(Block):
             return even
         sd = np.sqrt(self.unit)
         values, vectors = np.linalg.eigh(even / sd[:, None] / sd)
-        low = values[:, 0] < FLOOR
+        low = values[:, 0] < THIN
         if low.any():
-            lifted = (vectors * np.maximum(values, FLOOR)[:, None]) @ np.swapaxes(vectors, 1, 2)
+            lifted = (vectors * np.maximum(values, THIN)[:, None]) @ np.swapaxes(vectors, 1, 2)
             even = np.where(low[:, None, None], lifted * sd[:, None] * sd, even)
         return even
 

@@ -7,7 +7,17 @@ caches a function by its own file only (`tests/compiled/test_rules.py` keeps the
 import importlib
 from types import ModuleType
 
-_KERNELS = ("gaussian", "hmm", "hmm_emissions", "hmm_inputs", "hmm_paths", "kmeans", "mixture", "naive_bayes")
+_KERNELS = (
+    "gaussian",
+    "hmm",
+    "hmm_emissions",
+    "hmm_inputs",
+    "hmm_logs",
+    "hmm_paths",
+    "kmeans",
+    "mixture",
+    "naive_bayes",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

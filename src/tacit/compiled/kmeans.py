@@ -114,18 +114,28 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
                 block_distances(T, d - 2, missing, centres[k], gap)
                 keep_nearer(k, gap, T[d - 2], T[d - 1], centres[k, d - 2], centres[k, d - 1], nearest, owner)
         for i in range(size):
-            k, w = owner[i], 1.0 if len(weights) == 0 else weights[start + i]
-            labels[start + i] = k
+            w = 1.0 if len(weights) == 0 else weights[start + i]
+            labels[start + i] = owner[i]
             total += w * (nearest[i] * scale[i])
-            weight[k] += w if scale[i] > 0.0 else 0.0
-            for j in range(d):
-                if not missing:
-                    first[k, j] += w * T[j, i]
-                elif T[j, i] == T[j, i]:
-                    # the scaled cost is least if a row counts by its scale
-                    first[k, j] += w * scale[i] * T[j, i]
-                    share[k, j] += w * scale[i]
+            weight[owner[i]] += w if scale[i] > 0.0 else 0.0
+        if missing or len(weights) > 0:
+            weigh_block(T, start, size, weights, scale, owner, share)
+        for j in range(d):
+            for i in range(size):
+                first[owner[i], j] += T[j, i]
     return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def weigh_block(T, start, size, weights, scale, owner, share):
+    """Multiply rows by weight and scale, zero where missing: the scaled cost is least if a row counts by its scale."""
+    for i in range(size):
+        w = scale[i] if len(weights) == 0 else weights[start + i] * scale[i]
+        for j in range(T.shape[0] - 2):
+            seen = T[j, i] == T[j, i]
+            T[j, i] = w * T[j, i] if seen else 0.0
+            if seen and len(share) > 0:
+                share[owner[i], j] += w
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})

@@ -106,7 +106,7 @@ def _numeric(v: Array, w: Array) -> dict[str, Any]:
     low, median, high = (_quantile(v, w, q) for q in _QUARTILES)
     edges = np.unique(np.quantile(v, np.linspace(0, 1, _BINS + 1)[1:-1]))
     return {
-        "information": _information(np.searchsorted(edges, v, side="right"), w),
+        "information": _information(np.searchsorted(edges, v), w),
         "mean": mean,
         "sd": sd,
         "median": median,

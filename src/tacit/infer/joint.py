@@ -235,28 +235,16 @@ class Joint:
             which case the variable stays.
         """
         known = {**(event or {}), **more}
-        fixed, factors = self._restricted(known)
+        fixed, factors = labels.restricted(self.variables, self._factors, known)
         rest = {name: values for name, values in self.variables.items() if name not in fixed}
         after = Joint._of(rest, factors)
         if after._log_total == -np.inf:
             raise ValueError(f"cannot condition on {labels.describe(known)}: it has probability zero")
         return after
 
-    def _restricted(self, event: Event) -> tuple[dict[str, int], list[Factor]]:
-        fixed: dict[str, int] = {}
-        among: list[Factor] = []
-        for name, value in event.items():
-            if isinstance(value, list | set | frozenset):
-                mask = np.zeros(len(self.variables[labels.known(self.variables, name)]))
-                mask[[labels.code_of(self.variables, name, v) for v in value]] = 1.0
-                among.append(Dense((name,), mask))
-            else:
-                fixed[name] = labels.code_of(self.variables, name, value)
-        return fixed, [f.restrict(fixed) for f in (*self._factors, *among)]
-
     def probability(self, event: Event | None = None, /, **more: Any) -> float:
         """Give the probability of an event: a value, or a list of values, for some of the variables."""
-        _, factors = self._restricted({**(event or {}), **more})
+        _, factors = labels.restricted(self.variables, self._factors, {**(event or {}), **more})
         return exp(log_total(eliminate(factors, ())) - self._log_total)
 
     def conditional(self, targets: Names, given: Names) -> Conditional:
@@ -303,7 +291,7 @@ class Joint:
     def sample(self, n: int = 1, random_state: Any = None) -> dict[str, NDArray[Any]]:
         """Draw n assignments: the values of each variable, by name."""
         codes = draw(self._factors, n, generator(random_state))
-        return {name: _pick(values, codes[name]) for name, values in self.variables.items()}
+        return {name: labels.pick(values, codes[name]) for name, values in self.variables.items()}
 
     # -- measuring it
 
@@ -331,11 +319,3 @@ class Joint:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} ({len(values)})" for name, values in self.variables.items())
         return f"Joint({shown})"
-
-
-def _pick(values: Sequence[Hashable], codes: NDArray[np.intp]) -> NDArray[Any]:
-    pool = np.empty(len(values), dtype=object)
-    pool[:] = values
-    simple = np.array(values) if all(isinstance(v, bool | int | float | str) for v in values) else pool
-    # one type only: [1, "a"] would become strings
-    return (simple if len({type(v) for v in values}) == 1 and simple.ndim == 1 else pool)[codes]

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.infer.factors import Dense, Factor, Floats, Sparse, merge_cells
 
@@ -114,3 +115,28 @@ def check_total(total: float, where: str) -> None:
             f"the probabilities {where}sum to {total:.10g}, {abs(total - 1):.3g} {side}: "
             "correct them, or use from_counts to have them normalised"
         )
+
+
+def restricted(
+    variables: Variables, factors: Iterable[Factor], event: Event
+) -> tuple[dict[str, int], list[Factor]]:
+    """Take factors at an event: the codes of the variables it fixes, and what is left of the factors."""
+    fixed: dict[str, int] = {}
+    among: list[Factor] = []
+    for name, value in event.items():
+        if isinstance(value, list | set | frozenset):
+            mask = np.zeros(len(variables[known(variables, name)]))
+            mask[[code_of(variables, name, v) for v in value]] = 1.0
+            among.append(Dense((name,), mask))
+        else:
+            fixed[name] = code_of(variables, name, value)
+    return fixed, [f.restrict(fixed) for f in (*factors, *among)]
+
+
+def pick(values: Sequence[Hashable], codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Give the values at codes, as a plain array where all are of one simple type."""
+    pool = np.empty(len(values), dtype=object)
+    pool[:] = values
+    # one type only: [1, "a"] would become strings
+    simple = len({type(v) for v in values}) == 1 and isinstance(values[0], bool | int | float | str)
+    return (np.array(values) if simple else pool)[codes]

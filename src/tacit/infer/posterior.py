@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.distributions import Gaussian
-from tacit.distributions.base import Family
 from tacit.distributions.inputs import generator
 from tacit.distributions.prior import Prior
 from tacit.infer.conjugate import exact, fitted_row, names_of
@@ -16,8 +15,9 @@ from tacit.infer.factors import Floats
 from tacit.infer.grid import grid, window
 from tacit.infer.methods import Result, laplace
 from tacit.infer.optimise import climb
-from tacit.infer.priors import Function, Independent
+from tacit.infer.priors import Function
 from tacit.infer.sampled import sampled
+from tacit.infer.setting import as_family, as_parameters
 from tacit.infer.summaries import equal_tailed, half_maximum, shortest
 from tacit.infer.target import Target, family_rows, rows_of
 
@@ -100,7 +100,7 @@ class Posterior:
     ) -> None:
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
-        self._family = _as_family(likelihood, data)
+        self._family = as_family(likelihood, data)
         self._prior, self._data, self._start = prior, data, start
         self._conjugate = isinstance(prior, Prior) and self._family is not None
         self._wanted = method
@@ -114,7 +114,7 @@ class Posterior:
             return
         if method == "exact":
             raise ValueError("only a conjugate prior of tacit.distributions with its family is exact")
-        self._parameters = _as_parameters(prior, names, bounds, self._family)
+        self._parameters = as_parameters(prior, names, bounds, self._family)
         self.names = self._parameters.names
         rows = rows_of(likelihood, data) if self._family is None else family_rows(self._family, self.names, data)
         self._target = Target(self._parameters, rows)
@@ -267,7 +267,10 @@ class Posterior:
             raise ValueError(f"match must be 'moments' or 'mode', got {match!r}")
         if self.method == "laplace":
             return Gaussian(self.map, self.covariance)
-        target = _ExactTarget(self) if self._conjugate else self._target
+        target = self._target
+        if self._conjugate:
+            ends = {name: m.support() for name, m in zip(self.names, self.result.marginals, strict=True)}
+            target = Target(Function(lambda rows: 0.0 * rows[:, 0], self.names, ends), self.log_prob)
         found = laplace(target, self.map[None, :], self.sd)
         return Gaussian(found.mode, found.covariance)
 
@@ -309,39 +312,3 @@ class Posterior:
 
     def __repr__(self) -> str:
         return f"Posterior({', '.join(self.names)})"
-
-
-class _ExactTarget:
-    """A conjugate posterior with what `laplace` asks of a target."""
-
-    def __init__(self, posterior: Posterior) -> None:
-        marginals = posterior.result.marginals
-        self.prior = Function(posterior.log_prior, posterior.names, None)
-        self.prior.bounds = np.array([m.support() for m in marginals])
-        self._log_prob = posterior.log_prob
-        self.d = len(posterior.names)
-
-    def __call__(self, theta: Floats) -> Floats:
-        return self._log_prob(theta)
-
-
-def _as_family(likelihood: Any, data: Any) -> Family | None:
-    made = likelihood() if isinstance(likelihood, type) and issubclass(likelihood, Family) else likelihood
-    if isinstance(made, Family):
-        if data is None:
-            raise ValueError(f"{type(made).__name__} as a likelihood needs data")
-        return made
-    if not callable(made):
-        raise TypeError(f"likelihood must be a function or a family of tacit.distributions, got {likelihood!r}")
-    return None
-
-
-def _as_parameters(prior: Any, names: Any, bounds: Any, family: Family | None) -> Any:
-    if isinstance(prior, Mapping):
-        return Independent(prior)
-    if callable(prior) and not hasattr(prior, "logpdf"):
-        if names is None:
-            raise ValueError("a function as prior needs names=, the parameters in order")
-        return Function(rows_of(prior, None), names, bounds)
-    default = type(family).PARAMETERS[0] if family is not None else "theta"
-    return Independent({names[0] if names else default: prior})

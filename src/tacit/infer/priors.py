@@ -161,9 +161,8 @@ def _places(part: Any, n: int) -> Floats:
         return spread
     edges = np.array([_EDGE, 1e-6, 1 - 1e-6, 1 - _EDGE])
     q = np.sort(np.concatenate([edges, (np.arange(n) + 0.5) / n]))
-    ends = _quantile(part, np.array([_EDGE, 1 - _EDGE]))
-    # without ends of its own, no further than the prior itself reaches
-    return np.unique(np.concatenate([_quantile(part, q), spread[(spread >= ends[0]) & (spread <= ends[1])]]))
+    # where the prior is, and further out, should the data disagree with it
+    return np.unique(np.concatenate([_quantile(part, q), spread]))
 
 
 def _between(low: float, high: float, n: int) -> Floats:

@@ -48,7 +48,7 @@ class Target:
 def rows_of(function: Callable[..., Any], data: Any) -> Rows:
     """Make a function of single parameters one of rows; it is called with arrays if it can take them.
 
-    Whether it can is found out at the first call: with arrays and one by one it must give the same.
+    Whether it can is found out at the first call: several at once and one by one it must give the same.
     """
     more = () if data is None else (data,)
     found: list[bool] = []
@@ -58,7 +58,7 @@ def rows_of(function: Callable[..., Any], data: Any) -> Rows:
 
     def rows(theta: Floats) -> Floats:
         if not found and len(theta) >= 3:
-            found.append(_takes_arrays(function, theta, more, one_by_one))
+            found.append(_takes_arrays(function, theta, more))
         if found and found[0]:
             return np.asarray(function(*theta.T, *more), dtype=np.float64)
         return one_by_one(theta)
@@ -66,16 +66,17 @@ def rows_of(function: Callable[..., Any], data: Any) -> Rows:
     return rows
 
 
-def _takes_arrays(function: Callable[..., Any], theta: Floats, more: tuple[Any, ...], single: Rows) -> bool:
+def _takes_arrays(function: Callable[..., Any], theta: Floats, more: tuple[Any, ...]) -> bool:
+    """Tell whether several rows at once give what each gives by itself, as an array of one."""
     probe = theta[np.unique(np.linspace(0, len(theta) - 1, 7).astype(int))]
+    pieces = [probe, *np.split(probe, len(probe))]
     try:
-        with np.errstate(all="ignore"):
-            together = np.asarray(function(*probe.T, *more), dtype=np.float64)
+        found = [np.asarray(function(*piece.T, *more), dtype=np.float64) for piece in pieces]
     except Exception:  # whatever a function of numbers raises when given arrays
         return False
-    if together.shape != (len(probe),):
+    if any(value.shape != (len(piece),) for value, piece in zip(found, pieces, strict=True)):
         return False
-    return bool(np.allclose(together, single(probe), rtol=1e-9, atol=1e-12, equal_nan=True))
+    return bool(np.allclose(found[0], np.concatenate(found[1:]), rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
 def _number(value: Any) -> float:

@@ -27,6 +27,7 @@ from tacit.sequence.online import FilterMixin
 from tacit.sequence.paths import PathMixin
 from tacit.sequence.rule import ChainRule, check_fixed, check_prior, check_probabilities
 from tacit.sequence.start import StartData
+from tacit.sequence.sweep import Smoothed, smooth
 
 _log = logging.getLogger("tacit.sequence")
 
@@ -195,7 +196,7 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
         chain = random_chain(self.n_components, rule, random)
         sizes = np.array([len(X)]) if lengths is None or np.sum(lengths) != len(X) else np.asarray(lengths)
         sizes = np.atleast_1d(sizes)
-        fresh = self._start_theta(StartData(X, sizes, labels), random)
+        fresh = self._start_theta(StartData(X, sizes, labels, not np.isnan(rule.transition).all()), random)
         fresh |= {"startprob_": chain.start, "transmat_": chain.transition}
         wanted = {name: fresh[name] for c, name in self.PARAMETERS.items() if self._needs_init(c)}
         self._store(**wanted)
@@ -297,10 +298,10 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
         found = self._smoothed(X, lengths)
         return float(found.log_likelihood.sum()), self._merged(found.posterior)
 
-    def _smoothed(self, X: Any, lengths: Any) -> ch.Smoothed:
+    def _smoothed(self, X: Any, lengths: Any) -> Smoothed:
         data = self._read(X, lengths, reset=False)
         params = self._params()
-        return ch.smooth(params.chain, self._model().density(params, data.values), data.lengths)
+        return smooth(params.chain, self._model().density(params, data.values), data.lengths)
 
     def predict_proba(self, X: Any, lengths: Any = None) -> Array:
         """Posterior probabilities (n, K) of the states, given whole sequences (smoothing)."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tacit import compiled
-from tacit.sequence.chain import Array, Chain, Ints, LogDensity, Swept, first_rows, sweep
+from tacit.sequence.chain import Array, Chain, Ints, LogDensity, first_rows
+from tacit.sequence.sweep import Swept, sweep
 
 Fill = Callable[[int, int, Array, Array], None]
 Each = Callable[[int, int, Array], Any]

@@ -11,11 +11,12 @@ import numpy as np
 from tacit.data.chunks import Chunk
 from tacit.distributions.statistics import Additive
 from tacit.learn.protocol import Statistics
-from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows, sweep
+from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows
 from tacit.sequence.checkpoint import checkpointed_sweep
 from tacit.sequence.emission import Emission
 from tacit.sequence.rule import ChainRule
 from tacit.sequence.semi import SemiRule
+from tacit.sequence.sweep import sweep
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 
 from tacit.sequence import chain as ch
 from tacit.sequence.chain import Array, Ints
+from tacit.sequence.sweep import smooth
 
 ALGORITHMS = ("viterbi", "map")
 
@@ -49,7 +50,7 @@ class PathMixin:
             logs, path = ch.viterbi(chain, L, lengths_)
             self._check_possible(logs, L, lengths_, chain)
         else:
-            path = ch.smooth(chain, lambda a, b: L[a:b].copy(), lengths_).posterior.argmax(axis=1)
+            path = smooth(chain, lambda a, b: L[a:b].copy(), lengths_).posterior.argmax(axis=1)
             logs = ch.path_log_prob(chain, L, lengths_, path)
         return float(logs.sum()), path // self._copies()  # type: ignore[attr-defined]
 

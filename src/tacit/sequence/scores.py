@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from tacit.data.sequences import Sequences
-from tacit.sequence.chain import Array, Chain, first_rows, smooth, stationary
+from tacit.sequence.chain import Array, Chain, first_rows, stationary
 from tacit.sequence.coordinates import Reader, from_logits, logits, pack_emission, unpack_emission
 from tacit.sequence.model import HmmModel, Params
+from tacit.sequence.sweep import smooth
 
 STEP = 1e-5
 """Step of numerical slopes, for coordinates whose natural unit is one."""

@@ -15,15 +15,18 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class StartData:
-    """What a start may look at: rows, lengths of the sequences, and known states (-1 where unknown) or None."""
+    """What a start may look at: rows, lengths, known states (-1 where unknown), and whether states have an order."""
 
     X: Array
     lengths: Ints
     labels: Ints | None = None
+    is_ordered: bool = False
 
     def arrange(self, centres: Array) -> Ints:
-        """Which centre (k, d) each state gets: the one near its labelled rows, and the others in order of time."""
+        """Which centre (k, d) each state gets: near its labelled rows, and in order of time if states have one."""
         k = len(centres)
+        if self.labels is None and not self.is_ordered:
+            return np.arange(k)
         rows = np.where(np.isnan(self.X), np.nanmean(self.X, axis=0), self.X)
         scale = np.maximum(rows.std(axis=0), np.finfo(float).tiny)
         gaps = np.array([(((rows - centre) / scale) ** 2).sum(axis=1) for centre in centres])
