@@ -12,8 +12,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tacit.checks import LAWS, all_estimators, estimator_checks, expected_failures
 
 CONFIGURATIONS = {
+    "BernoulliMixture": [{}, {"n_components": 2}],
     "GaussianMixture": [{"n_components": 2, "covariance_type": kind} for kind in ("full", "tied", "diag", "spherical")],
     "KMeans": [{"n_clusters": 3}],
+    "Mixture": [{}, {"n_components": 2}],
 }
 
 

@@ -1,4 +1,4 @@
-"""Components that die are put back where the data is worst explained."""
+"""Starts: the same for the same rows however they come; components that die start again elsewhere."""
 
 import numpy as np
 import pytest
@@ -95,3 +95,13 @@ def test_the_worst_row_is_the_one_of_lowest_density():
     found = worst_rows(model, params, as_source(IRIS, chunk_rows=40), 3)
     expected = IRIS[np.argsort(mixture.score_samples(IRIS))[:3]]
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("how", ["kmeans", "k-means++", "random_from_data"])
+def test_neither_order_nor_repeats_nor_empty_rows_change_the_start(how):
+    rng = np.random.default_rng(0)
+    times = rng.integers(0, 4, size=150)
+    options = {"init_params": how, "random_state": 3, "tol": 1e-9, "max_iter": 2000}
+    weighted = GaussianMixture(3, **options).fit(IRIS, sample_weight=times)
+    repeated = GaussianMixture(3, **options).fit(rng.permutation(np.repeat(IRIS, times, axis=0)))
+    np.testing.assert_allclose(weighted.means_, repeated.means_, atol=1e-4)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics.pairwise import euclidean_distances
 
 from tacit.cluster import kmeans_rows
 from tacit.cluster.kmeans import KMeans
@@ -61,7 +61,7 @@ def test_predicting_needs_a_fit_and_the_same_columns():
         with pytest.raises(ValueError, match="2 features, but KMeans is expecting 3 features"):
             ask(X[:, :2])
         with pytest.raises(ValueError, match="contains inf"):
-            ask(X / 0.0)
+            ask(np.full((2, 3), np.inf))
 
 
 def test_a_first_batch_needs_as_many_rows_as_clusters():
@@ -91,8 +91,8 @@ def test_more_clusters_than_distinct_rows():
     rows = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], 20, axis=0)
     with pytest.warns(ConvergenceWarning, match="distinct clusters \\(3\\) found smaller than n_clusters \\(30\\)"):
         model = KMeans(30, random_state=0).fit(rows)
-    assert model.inertia_ == 0.0
-    assert set(model.labels_) == {0, 1, 2}
+    assert model.inertia_ == pytest.approx(0.0, abs=1e-25)
+    assert len(set(model.labels_)) == 3
     assert np.isfinite(model.cluster_centers_).all()
 
 

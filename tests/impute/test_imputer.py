@@ -11,11 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.bernoulli_mixture import BernoulliMixture
-from tacit.cluster.mixture import Mixture
+from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
 from tacit.data import Column, Schema
-from tacit.impute import Imputer
+from tacit.impute import Imputer, choose
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.3], [0.0, 0.3, 1.0]])
 
@@ -113,6 +111,23 @@ def test_columns_of_few_values_do_not_make_components():
     X[:, 2] = np.round(X[:, 2])
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
     assert Imputer(random_state=0).fit(X).model_.n_components == 1
+
+
+def test_a_second_look_may_find_that_one_component_is_enough(monkeypatch):
+    # Each search is told to choose: two components at first, then one; sizes never grow again.
+    asked = []
+
+    def search(complete, base, sizes, criterion, rng):
+        asked.append(sizes)
+        wanted = sizes[:2] if len(asked) == 1 else sizes[:1]
+        return choose_search(complete, base.set_params(n_components=1), wanted[-1:], criterion, rng)
+
+    choose_search = choose._search
+    monkeypatch.setattr(choose, "_search", search)
+    _, Y, _ = two_clouds(200, 0)
+    model = Imputer(random_state=0).fit(Y).model_
+    assert asked == [range(1, 6), range(1, 3), range(1, 2)]
+    assert model.n_components == 1
 
 
 def test_a_long_table_is_searched_in_part_and_fitted_whole():

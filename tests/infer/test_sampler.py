@@ -97,8 +97,8 @@ TARGETS = {
         [2, 3, 5],
     ),
     "logistic": (
-        {c: stats.logistic(loc, 1) for c, loc in zip("abc", (-3, 0, 3), strict=True)},
-        lambda a, b, c: 0.0 * a,
+        box("abc", 60),
+        lambda a, b, c: -sum(np.abs(z) + 2 * np.log1p(np.exp(-np.abs(z))) for z in (a + 3, b, c - 3)),
         [-3, 0, 3],
         [np.pi**2 / 3] * 3,
     ),

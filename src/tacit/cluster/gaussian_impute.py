@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, softmax
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tacit.cluster.gaussian_given import stored_params
@@ -99,7 +99,7 @@ class GaussianImputation:
         params = stored_params(self)
         scale = params.frame.scale
         for chunk in as_source(rows):
-            shares = self.predict_proba(chunk.X)
+            shares = softmax(self._joint(chunk.X), axis=1)
             for inside, seen, missing in patterns_of(chunk.X) or ():
                 if len(missing):
                     means, covariances = conditionals(params, chunk.X[inside], missing, seen)

@@ -15,6 +15,8 @@ from tacit.learn.start import label_responsibilities, random_responsibilities, s
 
 # A start needs a picture of the data, not all of it.
 START_ROWS = 65536
+# Up to so many rows putting them in order costs nothing to speak of.
+_FEW = 1024
 
 
 def column_moments(reduce: Reduce) -> Moments:
@@ -42,6 +44,8 @@ def start_params(
 ) -> GaussianParams:
     """Parameters from rows or responsibilities chosen by `how`: "kmeans", "k-means++", "random_from_data", "random"."""
     rows, weights = sample_rows(source, START_ROWS, rng)
+    if how != "random":
+        rows, weights = _canonical(rows, weights, k)
     Z = frame.inward(rows)
     full = np.where(np.isnan(Z), 0.0, Z)  # a missing entry stands at its column's mean, for the start only
     if how == "kmeans":
@@ -53,6 +57,16 @@ def start_params(
         responsibilities = np.zeros((len(Z), k))
         responsibilities[start_rows(Z, weights, k, how, rng), np.arange(k)] = 1.0
     return params_from(model, frame, full, responsibilities * weights[:, None])
+
+
+def _canonical(rows: Array, weights: Array, k: int) -> tuple[Array, Array]:
+    """Few rows in an order of their own, equal ones as one: neither order nor repeats then change the start."""
+    if len(rows) > _FEW:
+        return rows, weights
+    unique, place = np.unique(rows, axis=0, return_inverse=True)
+    total = np.bincount(place.ravel(), weights)
+    counted = total > 0
+    return (unique[counted], total[counted]) if counted.sum() >= k else (rows, weights)
 
 
 def params_from(model: GaussianMixtureModel, frame: Frame, Z: Array, shares: Array) -> GaussianParams:

@@ -154,7 +154,7 @@ class LloydModel:
     def _bounded(
         self, X: Array, weights: Array, params: LloydParams, memo: dict[str, Any], weight: Array, first: Array
     ) -> tuple[Labels, float]:
-        assert self.groups is not None and params.packed is not None
+        assert self.groups is not None
         origin, unit = self.frame.origin, self.frame.unit
         trail = memo.get("lloyd")
         if trail is None or trail.model is not self:

@@ -10,7 +10,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from tacit import compiled
-from tacit.data.chunks import ArraySource, Chunk, ChunkSource, chunk_bounds
+from tacit.data.bounds import chunk_bounds
+from tacit.data.chunks import ArraySource, Chunk, ChunkSource
 from tacit.data.matrix import check_weights
 from tacit.distributions.statistics import Moments
 from tacit.learn.protocol import Reduce
@@ -44,9 +45,7 @@ def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: 
         names = getattr(estimator, "feature_names_in_", None)
         return Table(rows, ArraySource(rows, weights, CHUNK_ROWS, None if names is None else tuple(names)))
     floats = [np.float64, np.float32]
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_all_finite="allow-nan"
-    )
+    X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_all_finite="allow-nan")
     if X.shape[0] * X.shape[1] > _DENSE_VALUES:
         return Table(X, SparseSource(X, weights))
     dense = X.toarray()

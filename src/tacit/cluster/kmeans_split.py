@@ -42,13 +42,11 @@ class Farthest:
         order = np.argsort(-self.cost, kind="stable")[: self.most]
         return Farthest(self.most, *(column[order] for column in self._columns()))
 
-    def _columns(self) -> tuple[npt.NDArray[np.generic], ...]:
+    def _columns(self) -> tuple[Any, ...]:
         return self.cost, self.rows, self.weights, self.labels
 
 
-def farthest_rows(
-    chunk: Chunk, origin: Array, centres: Array, labels: npt.NDArray[np.int32], most: int
-) -> Farthest:
+def farthest_rows(chunk: Chunk, origin: Array, centres: Array, labels: npt.NDArray[np.int32], most: int) -> Farthest:
     """The dearest rows of a chunk that have weight and do not lie on their centre."""
     rows = np.asarray(chunk.X, dtype=np.float64) - origin
     seen = np.maximum((~np.isnan(rows)).sum(axis=1), 1)

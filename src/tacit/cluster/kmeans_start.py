@@ -37,9 +37,7 @@ def start_centres(init: Any, table: Table, frame: Frame, k: int, rng: np.random.
 def _checked(init: Any, table: Table, k: int) -> Array:
     centres = as_matrix(init.toarray() if hasattr(init, "toarray") else init, name="init")
     if len(centres) != k:
-        raise ValueError(
-            f"The shape of the initial centers {centres.shape} does not match the number of clusters {k}."
-        )
+        raise ValueError(f"The shape of the initial centers {centres.shape} does not match the number of clusters {k}.")
     if centres.shape[1] != table.X.shape[1]:
         raise ValueError(
             f"The shape of the initial centers {centres.shape} does not match the number of features of the "
@@ -52,7 +50,7 @@ def rows_at(X: Any, picked: Indices, frame: Frame) -> Array:
     """(len(picked), d) rows about the origin; a missing coordinate is taken to be the column's mean."""
     rows = X[picked]
     rows = rows.toarray() if hasattr(rows, "toarray") else rows
-    return np.nan_to_num(rows.astype(np.float64) - frame.origin, nan=0.0)
+    return np.asarray(np.nan_to_num(rows.astype(np.float64) - frame.origin, nan=0.0))
 
 
 def random_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.random.RandomState) -> Array:
@@ -117,9 +115,10 @@ class _Spreading:
         drawn = rng.uniform(size=tries) * mass[-1]
         which = np.searchsorted(mass, drawn, side="right").clip(max=len(mass) - 1)
         rest = drawn - np.where(which > 0, mass[which - 1], 0.0)
-        return np.array([self._inside(*self.stretches[b], r) for b, r in zip(which, rest, strict=True)])
+        return np.array([self._inside(self.stretches[b], r) for b, r in zip(which, rest, strict=True)])
 
-    def _inside(self, start: int, stop: int, rest: float) -> int:
+    def _inside(self, stretch: tuple[int, int], rest: float) -> int:
+        start, stop = stretch
         cost = self.weights[start:stop] * self.nearest[start:stop]
         found = int(np.searchsorted(np.cumsum(cost), rest, side="right"))
         # Rounding may point behind the last row that has a cost.

@@ -142,8 +142,8 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
         if (left.weight < -1e-3 * had.rows).any():
             short = int(np.argmin(left.weight))
             raise ValueError(
-                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} now, "
-                f"which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
+                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} "
+                f"now, which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
             )
         return self._learn_from(left)
 

@@ -87,40 +87,48 @@ class FullBlock(Block):
             if len(o) == 0:
                 continue
             roots = np.linalg.cholesky(_part(theta.covariances, o, o))
-            gaps = slab.X[np.ix_(rows, self.places[o])] - theta.means[:, None, o]  # (K, n, p)
-            white = gaps @ np.swapaxes(np.linalg.inv(roots), 1, 2)
+            inverse = np.swapaxes(np.linalg.inv(roots), 1, 2)
             logs = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1) + len(o) / 2 * LOG_2PI
-            density = -0.5 * np.einsum("knp,knp->kn", white, white) - logs[:, None]
-            out[:, rows] += density
+            for some in _batches(rows):
+                white = self._gaps(theta, slab, some, o) @ inverse
+                out[:, some] -= 0.5 * (white**2 @ np.ones(len(o))) + logs[:, None]
 
     def expect(self, theta: FullNormals, slab: Slab, R: Array) -> FullSums:
         """Moments about the means, missing entries at their conditional expectation."""
         K, d = theta.means.shape
         weight, first, second = np.zeros(K), np.zeros((K, d)), np.zeros((K, d, d))
-        for seen, rows, gaps, spread in self._completed(theta, slab):
-            if not seen.any():
+        for o, rows, lift, spread in self._lifts(theta, slab):
+            if len(o) == 0:
                 continue
-            share = R if len(rows) == R.shape[1] else R[:, rows]
-            total, weighted = share.sum(axis=1), gaps * share[:, :, None]
-            weight += total
-            first += weighted.sum(axis=1)
-            second += np.swapaxes(weighted, 1, 2) @ gaps + total[:, None, None] * spread
+            total, one, two = np.zeros((K, 1, 1)), np.zeros((K, 1, len(o))), np.zeros((K, len(o), len(o)))
+            for some in _batches(rows):
+                gaps, share = self._gaps(theta, slab, some, o), R[:, some]
+                total += share.sum(axis=1)[:, None, None]
+                one += share[:, None] @ gaps
+                two += np.swapaxes(gaps * share[:, :, None], 1, 2) @ gaps
+            weight += total[:, 0, 0]
+            first += (one @ lift)[:, 0]
+            second += np.swapaxes(lift, 1, 2) @ two @ lift + total * spread
         return FullSums(weight, theta.means, first, second)
 
-    def _completed(self, theta: FullNormals, slab: Slab) -> Iterator[tuple[Mask, Ints, Array, Array]]:
-        """By pattern: gaps to the means (K, n, d), missing ones as expected, and their covariance (K, d, d)."""
+    def _gaps(self, theta: FullNormals, slab: Slab, rows: Ints, o: Ints) -> Array:
+        """(K, n, p) observed entries less the means."""
+        return slab.X[np.ix_(rows, self.places[o])] - theta.means[:, None, o]
+
+    def _lifts(self, theta: FullNormals, slab: Slab) -> Iterator[tuple[Ints, Ints, Array, Array]]:
+        """By pattern: observed columns, rows, way (K, p, d) from observed gaps to all, covariance left (K, d, d)."""
         K, d = theta.means.shape
         for seen, rows in slab.patterns(self.places):
             o, h = np.flatnonzero(seen), np.flatnonzero(~seen)
-            gaps, spread = np.zeros((K, len(rows), d)), np.zeros((K, d, d))
-            gaps[:, :, o] = slab.X[np.ix_(rows, self.places[o])] - theta.means[:, None, o]
+            lift, spread = np.zeros((K, len(o), d)), np.zeros((K, d, d))
+            lift[:, np.arange(len(o)), o] = 1.0
             if len(h):
                 across = _part(theta.covariances, o, h)
                 slopes = np.linalg.solve(_part(theta.covariances, o, o), across)  # (K, p, q)
-                gaps[:, :, h] = gaps[:, :, o] @ slopes
+                lift[:, :, h] = slopes
                 left = _part(theta.covariances, h, h) - np.swapaxes(across, 1, 2) @ slopes
                 spread[np.ix_(np.arange(K), h, h)] = (left + np.swapaxes(left, 1, 2)) / 2
-            yield seen, rows, gaps, spread
+            yield o, rows, lift, spread
 
     def update(self, theta: FullNormals, stats: FullSums) -> FullNormals:
         """Means and covariances of the moments, drawn to the prior."""
@@ -248,8 +256,8 @@ class FullBlock(Block):
         """Means and variances (K, n, d) of every entry given the observed ones of its row."""
         shape = (len(theta.means), len(slab.X), len(self.columns))
         means, variances = np.zeros(shape), np.ones(shape)
-        for _, rows, gaps, spread in self._completed(theta, slab):
-            means[:, rows] = theta.means[:, None] + gaps
+        for o, rows, lift, spread in self._lifts(theta, slab):
+            means[:, rows] = theta.means[:, None] + self._gaps(theta, slab, rows, o) @ lift
             variances[:, rows] = np.diagonal(spread, axis1=1, axis2=2)[:, None]
         return means, variances
 
@@ -264,14 +272,21 @@ class FullBlock(Block):
     def draw(self, theta: FullNormals, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
         """Draw missing entries given the observed ones."""
         out = np.empty((len(slab.X), len(self.columns)))
-        for _, rows, gaps, spread in self._completed(theta, slab):
+        for o, rows, lift, spread in self._lifts(theta, slab):
             noise = rng.standard_normal((len(rows), len(self.columns)))
             values, vectors = np.linalg.eigh(spread)
             roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
             own = labels[rows]
-            middle = theta.means[own] + gaps[own, np.arange(len(rows))]
+            gaps = slab.X[np.ix_(rows, self.places[o])] - theta.means[np.ix_(own, o)]
+            middle = theta.means[own] + np.einsum("np,npd->nd", gaps, lift[own])
             out[rows] = middle + np.einsum("nij,nj->ni", roots[own], noise)
         return out
+
+
+def _batches(rows: Ints, most: int = 1024) -> Iterator[Ints]:
+    """Cut rows into batches whose numbers stay in cache."""
+    for start in range(0, len(rows), most):
+        yield rows[start : start + most]
 
 
 def _part(matrices: Array, rows: Ints, columns: Ints) -> Array:

@@ -10,6 +10,7 @@ from tacit.distributions.exponential import Exponential
 from tacit.distributions.gamma import Gamma
 from tacit.distributions.gaussian import Gaussian
 from tacit.distributions.inputs import ColumnError
+from tacit.distributions.mixture import MixtureDistribution
 from tacit.distributions.multinomial import Multinomial
 from tacit.distributions.normal_inverse_wishart import NormalInverseWishart
 from tacit.distributions.poisson import Poisson
@@ -30,6 +31,7 @@ __all__ = [
     "Family",
     "Gamma",
     "Gaussian",
+    "MixtureDistribution",
     "Moments",
     "Multinomial",
     "NormalInverseWishart",

@@ -12,7 +12,7 @@ from tacit.learn.protocol import Array
 
 # A numeric column is cut at these many quantiles to see how much it tells about membership.
 _BINS = 10
-_QUARTILES = (0.1, 0.5, 0.9)
+_LEVELS = (0.1, 0.5, 0.9)
 
 
 def cluster_cards(model: Any, X: Any, *, schema: Schema | None = None) -> list[dict[str, Any]]:
@@ -48,9 +48,9 @@ def cluster_cards(model: Any, X: Any, *, schema: Schema | None = None) -> list[d
     >>> X = load_iris(as_frame=True).data
     >>> card = cluster_cards(GaussianMixture(2, random_state=0).fit(X), X)[1]
     >>> card["columns"][0]["column"], round(card["share"], 2)
-    ('petal length (cm)', 0.33)
+    ('petal width (cm)', 0.33)
     >>> card["columns"][0]["mean"], card["columns"][0]["probability_higher"]
-    (1.46, 0.0)
+    (0.2..., 0.0)
     """
     table = read_table(X, schema or getattr(model, "schema_", None))
     given = for_model(model, table)
@@ -103,7 +103,7 @@ def _numeric(v: Array, w: Array) -> dict[str, Any]:
     mean, sd = _moments(v, w)
     other, other_sd = _moments(v, rest)
     spread = float(v.std())
-    low, median, high = (_quantile(v, w, q) for q in _QUARTILES)
+    low, median, high = (_quantile(v, w, q) for q in _LEVELS)
     edges = np.unique(np.quantile(v, np.linspace(0, 1, _BINS + 1)[1:-1]))
     return {
         "information": _information(np.searchsorted(edges, v), w),

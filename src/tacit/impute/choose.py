@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.mixture import Mixture
+from tacit.cluster import GaussianMixture, Mixture
 from tacit.data.schema import Schema
 from tacit.distributions import Gaussian
 from tacit.impute.tables import Table
@@ -62,7 +61,9 @@ def _search(complete: Array, base: Any, sizes: range, criterion: Any, rng: np.ra
     """Give the best mixture; sizes above three are tried only if three is better than less."""
     seed = rng.randint(np.iinfo(np.int32).max)
     for tried in (sizes[:3], sizes):
-        grid = [{"n_components": tried}, {"n_components": tried[1:], "covariance_type": ["tied"]}]
+        grid = [{"n_components": tried, "covariance_type": ["full"]}]
+        if len(tried) > 1:
+            grid.append({"n_components": tried[1:], "covariance_type": ["tied"]})
         found = select((base, grid), complete, criterion, warm_start=False, random_state=seed)
         if tried == sizes or found.best["n_components"] < tried[-1]:
             break

@@ -108,7 +108,10 @@ def integrate(function: Callable[[Floats], Floats], edges: Floats) -> tuple[Line
     Line, float, float
         The normalised density, the log of the integral, and its relative error.
     """
-    panels = np.column_stack([edges[:-1], edges[1:]])
+    # edges closer than rounding would make panels without width
+    apart = np.append(True, np.diff(edges) > 1e-12 * (edges[-1] - edges[0]))
+    kept = np.append(edges[apart][:-1], edges[-1])
+    panels = np.column_stack([kept[:-1], kept[1:]])
     logs = _at_nodes(function, panels)
     settled: list[tuple[Floats, Floats]] = []
     top, error = logs.max(), 0.0
@@ -146,7 +149,7 @@ def _masses(panels: Floats, logs: Floats, top: float) -> Floats:
 
 def _assembled(pieces: list[tuple[Floats, Floats]], top: float, error: float) -> tuple[Line, float, float]:
     panels, logs = np.vstack([p for p, _ in pieces]), np.vstack([v for _, v in pieces])
-    order = np.argsort(panels[:, 0])
+    order = np.lexsort((panels[:, 1], panels[:, 0]))  # a panel without width before its neighbour
     panels, logs = panels[order], logs[order]
     total = _masses(panels, logs, top).sum()
     line = Line(np.append(panels[:, 0], panels[-1, 1]), np.exp(logs - top) / total)

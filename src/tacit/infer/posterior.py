@@ -168,12 +168,13 @@ class Posterior:
         return np.asarray((self._prior if self._conjugate else self._parameters).log_prob(rows))
 
     def log_likelihood(self, theta: ArrayLike) -> Floats:
-        """Log likelihood of rows (n, d)."""
+        """Log likelihood of rows (n, d); -inf where a conjugate prior is zero."""
         rows = self._rows(theta)
         if not self._conjugate:
             return self._target.log_likelihood(rows)
-        after = self._prior.posterior(self._seen)
-        return after.log_prob(rows) + self.log_evidence - self._prior.log_prob(rows)
+        before, after = self.log_prior(rows), self._prior.posterior(self._seen).log_prob(rows)
+        possible = np.isfinite(before)
+        return np.where(possible, after - np.where(possible, before, 0.0) + self.log_evidence, -np.inf)
 
     def log_prob(self, theta: ArrayLike) -> Floats:
         """Log posterior density of rows (n, d)."""

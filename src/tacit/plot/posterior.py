@@ -51,7 +51,9 @@ class PosteriorDisplay:
     figure_: Any = None
 
     @classmethod
-    def from_posterior(cls, posterior: Any, name: str | None = None, *, level: float = 0.95, n_points: int = 400) -> Self:
+    def from_posterior(
+        cls, posterior: Any, name: str | None = None, *, level: float = 0.95, n_points: int = 400
+    ) -> Self:
         """Compute what is to be drawn.
 
         Parameters

@@ -16,6 +16,7 @@ from tacit.data.sequences import Sequences, as_sequences
 from tacit.learn.em import Fit
 from tacit.learn.skin import seeds
 from tacit.sequence import chain as ch
+from tacit.sequence import expected
 from tacit.sequence.chain import Array, Chain, Ints
 from tacit.sequence.criteria import CriteriaMixin
 from tacit.sequence.emission import Emission
@@ -85,20 +86,24 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
 
     @property
     def monitor_(self) -> Any:
-        """Log-likelihoods of the iterations of the last fit."""
-        if "_monitor" not in self.__dict__:
-            return ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
-        return self.__dict__["_monitor"]
+        """Objective of each iteration of the last fit; a monitor that is assigned is asked when to stop."""
+        if "_own_monitor" in self.__dict__:
+            return self.__dict__["_own_monitor"]
+        monitor = ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
+        for value in self.__dict__.get("history_", ()):
+            monitor.report(float(value))
+        return monitor
 
     @monitor_.setter
     def monitor_(self, monitor: Any) -> None:
-        self.__dict__["_monitor"] = monitor
         self.__dict__["_own_monitor"] = monitor
 
     # reading
 
     def _read(self, X: Any, lengths: Any, reset: bool) -> Sequences:
         """Sequences of float64 rows; sets or compares the number and names of columns."""
+        if not reset and not self._has("startprob_"):
+            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
         data = as_sequences(X, lengths)
         table = X if hasattr(X, "shape") and len(np.shape(X)) == 2 else data.values
         if reset or "n_features_in_" in self.__dict__:
@@ -256,11 +261,6 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
         self._store_chain(fit.params.chain)
         self._store_theta(fit.params.theta)
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
-        if "_own_monitor" not in self.__dict__:
-            monitor = ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
-            for value in fit.trace:
-                monitor.report(value)
-            self.__dict__["_monitor"] = monitor
 
     def _store_chain(self, chain: Chain) -> None:
         self._store(startprob_=chain.start, transmat_=chain.transition)
@@ -316,6 +316,9 @@ class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator
     def get_stationary_distribution(self) -> Array:
         """Distribution of the state after a long time."""
         return ch.stationary(self._chain().transition)
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return expected.HMM
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from tacit.sequence import expected
 from tacit.sequence.base import BaseHMM
 from tacit.sequence.chain import Array
 from tacit.sequence.discrete_emission import CategoricalEmission, PoissonEmission
@@ -126,6 +127,9 @@ class CategoricalHMM(BaseHMM):
             return np.where(unseen, np.nan, X)
         return X
 
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return expected.CATEGORICAL
+
     def _table(self) -> Array:
         if not self._has("emissionprob_"):
             raise NotFittedError("this CategoricalHMM has no parameters yet: call fit, or assign them")
@@ -236,6 +240,9 @@ class PoissonHMM(BaseHMM):
             row, column = np.argwhere(wrong)[0]
             raise ValueError(f"column {column} of X has {X[row, column]:g} in row {row}: counts are 0, 1, 2, ...")
         return super()._check_values(X, reset)
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return expected.DISCRETE
 
     def _n_columns(self) -> int | None:
         return np.shape(self.lambdas_)[1] if self._has("lambdas_") else None

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from tacit.data.values import is_missing
-from tacit.sequence import passage
+from tacit.sequence import expected, passage
 from tacit.sequence.chain import Array, Ints, first_rows
 from tacit.sequence.counts import BEGIN, MISSING, Context, ContextCounts, count, probabilities, windows
 from tacit.sequence.rule import check_probabilities
@@ -263,6 +263,9 @@ class MarkovChain(BaseEstimator):
             codes.append(int(min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)))
             context = (*context, codes[-1])[1:] if self.order else ()
         return self.symbols_[codes]
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return expected.CHAIN
 
     # the long run
 

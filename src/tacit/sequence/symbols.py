@@ -25,6 +25,8 @@ def as_symbols(X: Any, lengths: Any) -> tuple[Any, Ints]:
         sizes = np.array([len(values)] if lengths is None else lengths)
     if len(values) == 0 or (sizes < 1).any():
         raise ValueError("every sequence needs at least one symbol: found an empty one")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError("inf is no symbol: replace it, or make it NaN if the symbol is missing")
     if sizes.sum() != len(values):
         raise ValueError(f"lengths sum to {int(sizes.sum())} but there are {len(values)} symbols: they must be equal")
     return values, sizes
