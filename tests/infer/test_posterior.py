@@ -265,7 +265,8 @@ def test_decisions_on_a_continuous_posterior():
     chance = 8 / 12
     choice = decide(post, {"bet": lambda p: 10 * p - 6, "pass": lambda p: 0 * p})
     assert choice.action == "bet"
-    assert choice.margin == pytest.approx(10 * chance - 6, abs=0.02)
+    assert choice.margin == pytest.approx(10 * chance - 6, rel=1e-9)
+    assert post.expect(lambda p: p**3) == pytest.approx(stats.beta(8, 4).moment(3), rel=1e-9)
     grid = Posterior({"p": (0, 1)}, lambda p: coin(p, 7, 10))
     assert decide(grid, {"bet": lambda p: 10 * p - 6, "pass": lambda p: 0 * p}).margin == pytest.approx(10 * chance - 6)
 

@@ -263,4 +263,4 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
         start = centres - frame.origin
-        return labelled(LloydModel(frame, start), start, table)
+        return labelled(LloydModel(frame, start), start, table, keep_memos=False)

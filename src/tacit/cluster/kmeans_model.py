@@ -1,6 +1,7 @@
 """K-means as a latent model: hard assignments for expectation, means for maximisation."""
 
 import math
+import threading
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,9 +20,10 @@ Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
 # Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
-DIRECT_WORK = 64
+DIRECT_WORK = 128
 _BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 256, 256
 _NONE = np.empty(0)
+_of_thread = threading.local()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +69,6 @@ class _Trail:
     labels: Labels
     bounds: npt.NDArray[np.float32]
     drift: Array
-    scratch: tuple[Any, ...]
 
 
 class LloydModel:
@@ -145,7 +146,7 @@ class LloydModel:
     def _direct(
         self, X: Array, weights: Array, centres: Array, weight: Array, first: Array, share: Array
     ) -> tuple[Labels, float]:
-        B = min(_DIRECT_BLOCK, len(X))
+        B = min(_DIRECT_BLOCK if X.shape[1] <= 16 else _DIRECT_BLOCK // 2, len(X))
         work = (np.zeros((X.shape[1] + 2, B)), np.ones(B), np.zeros(B), np.zeros(B), np.zeros(B, np.int64))
         labels = np.empty(len(X), np.int32)
         args = (X, weights, self.frame.origin, self.frame.missing, centres, work, labels, weight, first, share)
@@ -163,23 +164,31 @@ class LloydModel:
         trail.centres = params.centres
         cost = compiled.kmeans.bounded(
             X, weights, origin, unit, params.centres, params.packed, trail.drift.astype(np.float32),
-            trail.scratch, trail.labels, trail.bounds, weight, first,
+            _scratch(X.shape[1], *self.groups.members.shape), trail.labels, trail.bounds, weight, first,
         )  # fmt: skip
         return trail.labels, cost
 
     def _first_trail(self, X: Array, params: LloydParams) -> _Trail:
         assert self.groups is not None
-        n, (G, L) = len(X), self.groups.members.shape
+        n, G = len(X), len(self.groups.members)
         labels, bounds = np.zeros(n, np.int32), np.full((n, G), -np.inf, np.float32)
-        return _Trail(self, params.centres, labels, bounds, np.zeros(G), _scratch(n, X.shape[1], G, L))
+        return _Trail(self, params.centres, labels, bounds, np.zeros(G))
 
 
-def _scratch(n: int, d: int, G: int, L: int) -> tuple[Any, ...]:
-    B = min(_BLOCK, n)
+def _scratch(d: int, G: int, L: int) -> tuple[Any, ...]:
+    """Room to work in, kept from call to call of a thread: fresh memory would cost more than the work."""
+    if getattr(_of_thread, "shape", None) != (d, G, L):
+        _of_thread.scratch, _of_thread.shape = _new_scratch(d, G, L), (d, G, L)
+    scratch: tuple[Any, ...] = _of_thread.scratch
+    return scratch
+
+
+def _new_scratch(d: int, G: int, L: int) -> tuple[Any, ...]:
+    B = _BLOCK
     flags = np.zeros(-(-G // 8) * 8, np.uint8)
     Y, square, gap = np.empty((B, d)), np.empty(B), np.empty(B, np.float32)
     failed, rows, count = np.empty(B, np.int32), np.empty((G, B), np.int32), np.empty(G, np.int64)
     Z, A, out = (np.empty((B, width), np.float32) for width in (d, d, L))
-    table, low = np.empty((min(_TABLE_ROWS, n), G * L), np.float32), np.empty(G, np.float32)
+    table, low = np.empty((_TABLE_ROWS, G * L), np.float32), np.empty(G, np.float32)
     nowhere = np.zeros(d, np.float32)
     return Y, square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out, table, low, nowhere

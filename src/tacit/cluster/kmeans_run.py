@@ -47,14 +47,17 @@ def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: H
     return replace(done, trace=fit.trace, n_iter=fit.n_iter, converged=fit.converged, reason=fit.reason)
 
 
-def labelled(model: LloydModel, centres: Array, table: Table) -> Run:
-    """Label the rows by centres about the origin, as exactly as the table's own precision can say them."""
+def labelled(model: LloydModel, centres: Array, table: Table, *, keep_memos: bool = True) -> Run:
+    """Label the rows by centres about the origin, as exactly as the table's own precision can say them.
+
+    Without memos, nothing that grows with the table is held but the labels.
+    """
     origin = model.frame.origin
     rounded = (centres + origin).astype(table.X.dtype).astype(np.float64) - origin
     params = model.params(rounded)
 
     def one(chunk: Chunk) -> tuple[Labels, LloydStatistics]:
-        labels, stats = model.label(params, chunk)
+        labels, stats = model.label(params, chunk if keep_memos else chunk.fresh())
         return labels.copy(), stats
 
     with mapping(table.source) as over_chunks:

@@ -29,8 +29,7 @@ class MixturePredictions:
 
     def score_samples(self, X: Any) -> Array:
         """(n,) log density of each row."""
-        rows = self._read(X)
-        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[1]))
+        return self._log_densities(self._read(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows."""
@@ -55,16 +54,19 @@ class MixturePredictions:
         Missing entries surprise nobody: theirs is zero.
         """
         rows = self._read(X).astype(np.float64)
-        total, out = self.score_samples(rows), np.zeros(rows.shape)
+        total, out = self._log_densities(rows), np.zeros(rows.shape)
         for j in range(rows.shape[1]):
             without = rows.copy()
             without[:, j] = np.nan
-            out[:, j] = self.score_samples(without) - total
+            out[:, j] = self._log_densities(without) - total
         return out
 
     def _read(self, X: Any) -> Array:
         check_is_fitted(self)
         return read_rows(self, X, reset=False, allow_nan=self._takes_missing)
+
+    def _log_densities(self, rows: Array) -> Array:
+        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[1]))
 
     def _over_chunks(self, rows: Array, summary: Any) -> list[Array]:
         def summarise(chunk: Chunk) -> Array:
