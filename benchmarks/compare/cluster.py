@@ -72,7 +72,9 @@ def pomegranate_mixture(data: Blobs) -> float:
     X = torch.from_numpy(data.X)
     k, d = data.start.shape
     parts = [Normal(means=torch.from_numpy(m), covs=torch.eye(d, dtype=torch.float64)) for m in data.start]
-    model = GeneralMixtureModel(parts, priors=torch.full((k,), 1 / k, dtype=torch.float64), tol=-1e9, max_iter=ITERATIONS)
+    model = GeneralMixtureModel(
+        parts, priors=torch.full((k,), 1 / k, dtype=torch.float64), tol=-1e9, max_iter=ITERATIONS
+    )
     model.fit(X)
     return float(model.log_probability(X).mean())
 

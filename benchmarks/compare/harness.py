@@ -110,7 +110,6 @@ def table(results: list[Result]) -> str:
             lines.append(
                 f"{result.name:<38}{result.times['tacit']:>10.4f}  {peer:<22}{seconds:>10.4f}"
                 f"{result.ratio(peer):>8.1f}x{f'{goal:g}x' if goal else '-':>7}  "
-                f"{'equal' if result.equal else 'DIFFERS':<9}  "
-                + (f"{result.exponent:.2f}" if result.growth else "-")
+                f"{'equal' if result.equal else 'DIFFERS':<9}  " + (f"{result.exponent:.2f}" if result.growth else "-")
             )
     return "\n".join(lines)

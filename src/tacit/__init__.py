@@ -26,7 +26,7 @@ _ROOMS = (
     "sequence",
 )
 
-__all__ = ["__version__", "load", "save", *_ROOMS]  # noqa: PLE0604, F822
+__all__ = ["__version__", "load", "save", *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:

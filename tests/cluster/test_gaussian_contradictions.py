@@ -31,7 +31,7 @@ NAN = np.nan
             {"fixed": {"means": np.full((2, 4), 5.0)}, "bounds": {"means": (0, 4)}},
             r'fixed\["means"\] at \(0, 0\) is 5, outside its bounds 0 to 4',
         ),
-        ("full", {"fixed": {"covariances": -np.ones((2, 4, 4))}}, r'component 0 must be symmetric and positive'),
+        ("full", {"fixed": {"covariances": -np.ones((2, 4, 4))}}, r"component 0 must be symmetric and positive"),
         (
             "full",
             {"fixed": {"covariances": np.where(np.eye(4), 1.0, NAN) * np.ones((2, 1, 1))}},

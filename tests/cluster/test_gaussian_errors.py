@@ -76,10 +76,7 @@ def test_overlapping_clusters_agree_with_a_numerical_hessian(hole):
     steps = 1e-3 * np.eye(len(top))
     hessian = np.array(
         [
-            [
-                sum(s * t * log_likelihood(top + s * a + t * b) for s in (1, -1) for t in (1, -1)) / 4e-6
-                for a in steps
-            ]
+            [sum(s * t * log_likelihood(top + s * a + t * b) for s in (1, -1) for t in (1, -1)) / 4e-6 for a in steps]
             for b in steps
         ]
     )

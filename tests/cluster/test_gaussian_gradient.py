@@ -124,7 +124,7 @@ def test_a_slope_that_leads_nowhere_is_not_called_convergence():
         def expect(self, mean, chunk):
             from tacit.learn import Statistics
 
-            return Statistics(1.0, -float(mean) ** 2)
+            return Statistics(1.0, -(float(mean) ** 2))
 
         def update(self, mean, stats):
             return mean

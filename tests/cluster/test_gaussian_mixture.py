@@ -62,7 +62,9 @@ def test_far_and_narrow_clusters_keep_their_variance(kind):
     X = np.concatenate([rng.normal(0, 1e-3, size=(200, 2)), rng.normal(1e6, 1e-3, size=(200, 2))])
     mixture = fitted(kind, 2, X, reg_covar=0.0)
     expected = {"full": 1e-6 * np.eye(2), "tied": 1e-6 * np.eye(2)}.get(kind, 1e-6)
-    np.testing.assert_allclose(mixture.covariances_, np.broadcast_to(expected, mixture.covariances_.shape), rtol=0.3, atol=2e-7)
+    np.testing.assert_allclose(
+        mixture.covariances_, np.broadcast_to(expected, mixture.covariances_.shape), rtol=0.3, atol=2e-7
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -247,7 +249,9 @@ def test_components_come_heaviest_first_unless_the_start_was_given():
 def test_every_start_leads_somewhere(how):
     mixture = GaussianMixture(2, init_params=how, n_init=3, random_state=0, max_iter=500).fit(two_blobs()[0])
     assert mixture.converged_
-    assert mixture.score(two_blobs()[0]) == pytest.approx(fitted("full", 2, two_blobs()[0]).score(two_blobs()[0]), abs=1e-2)
+    assert mixture.score(two_blobs()[0]) == pytest.approx(
+        fitted("full", 2, two_blobs()[0]).score(two_blobs()[0]), abs=1e-2
+    )
 
 
 def test_a_callback_stops_the_fit_without_a_warning():

@@ -46,9 +46,7 @@ def at_module_level(node):
 
 def is_constant(value):
     """Literals and arithmetic on them, with the functions and numbers of math and numpy."""
-    allowed = (
-        ast.Constant | ast.Tuple | ast.List | ast.BinOp | ast.UnaryOp | ast.Attribute | ast.Call | ast.Name
-    )
+    allowed = ast.Constant | ast.Tuple | ast.List | ast.BinOp | ast.UnaryOp | ast.Attribute | ast.Call | ast.Name
     passive = ast.operator | ast.unaryop | ast.expr_context | ast.keyword
     for node in ast.walk(value) if value is not None else [ast.Pass()]:
         if not isinstance(node, allowed | passive):
@@ -85,9 +83,7 @@ def decoration(node):
     if not isinstance(mark, ast.Call) or ast.unparse(mark.func) not in ("njit", "numba.njit"):
         return fault(node, f"{node.name} needs the one decorator njit(nogil=True, cache=True)")
     options = {option.arg: ast.unparse(option.value) for option in mark.keywords}
-    found = (
-        [] if not mark.args and "signature_or_function" not in options else fault(node, "explicit signature")
-    )
+    found = [] if not mark.args and "signature_or_function" not in options else fault(node, "explicit signature")
     if "parallel" in options:
         found += fault(node, "parallel")
     if None in options or options.get("nogil") != "True" or options.get("cache") != "True":

@@ -79,9 +79,7 @@ def test_columns_with_nothing_in_them():
 
 @pytest.mark.parametrize("make", FRAMES)
 def test_what_is_asked_for_wins(make):
-    table = make(
-        {"size": ["S", "L"], "code": [10, 2], "text": ["1.5", "NA"], "rating": [1, 3], "flag": [True, False]}
-    )
+    table = make({"size": ["S", "L"], "code": [10, 2], "text": ["1.5", "NA"], "rating": [1, 3], "flag": [True, False]})
     schema = infer_schema(
         table,
         ordinal={"size": ["S", "M", "L"], "rating": [1, 2, 3]},

@@ -56,9 +56,7 @@ def test_polars_and_arrow_tables_survive_encode_and_decode(columns):
 @given(tables())
 def test_pandas_tables_survive_encode_and_decode(columns):
     rows = pd.Index(range(10, 10 + len(columns["x"])))
-    table = pd.DataFrame(columns, index=rows).astype(
-        {"word": "str", "x": float, "label": "Int64", "flag": "boolean"}
-    )
+    table = pd.DataFrame(columns, index=rows).astype({"word": "str", "x": float, "label": "Int64", "flag": "boolean"})
     schema = infer_schema(table, categorical=["label"])
     assert schema.kinds == ("categorical", "numeric", "categorical", "categorical")
     pd.testing.assert_frame_equal(schema.decode(schema.encode(table), like=table), table)
@@ -75,9 +73,7 @@ def test_arrays_survive_encode_and_decode(columns):
 
 
 def test_codes_are_places_and_missing_is_nan():
-    schema = Schema(
-        (Column("size", "ordinal", ("S", "M", "L"), ("?",)), Column("cm", "numeric", (), (-999, "NA")))
-    )
+    schema = Schema((Column("size", "ordinal", ("S", "M", "L"), ("?",)), Column("cm", "numeric", (), (-999, "NA"))))
     expected = [[2, 1.5], [np.nan, np.nan], [0, np.nan]]
     columns = {"cm": [1.5, -999, None], "size": ["L", "?", "S"]}
     tables = [make(columns) for make in FRAMES]
@@ -96,9 +92,7 @@ def test_unseen_categories(make):
     table = make({"city": ["Rome", "Bonn", None, "Kyiv", "Bonn"]})
     np.testing.assert_array_equal(CITY.encode(table).ravel(), [1, np.nan, np.nan, np.nan, np.nan])
     np.testing.assert_array_equal(CITY.encode(table, unseen="code").ravel(), [1, 2, np.nan, 2, 2])
-    with pytest.raises(
-        ValueError, match="column 'city' has values that are not among its categories: 'Bonn', 'Kyiv'"
-    ):
+    with pytest.raises(ValueError, match="column 'city' has values that are not among its categories: 'Bonn', 'Kyiv'"):
         CITY.encode(table, unseen="error")
     with pytest.raises(ValueError, match="unseen must be one of 'missing', 'error', 'code', got 'drop'"):
         CITY.encode(table, unseen="drop")
@@ -109,9 +103,7 @@ def test_the_unseen_code_decodes_to_missing():
 
 
 def test_types_come_back_only_where_they_fit():
-    table = pd.DataFrame(
-        {"n": [1, 2, 3], "c": pd.Categorical(["a", "b", "a"], ["b", "a"]), "b": [True, False, True]}
-    )
+    table = pd.DataFrame({"n": [1, 2, 3], "c": pd.Categorical(["a", "b", "a"], ["b", "a"]), "b": [True, False, True]})
     schema = infer_schema(table)
     pd.testing.assert_frame_equal(schema.decode(schema.encode(table), like=table), table)
     filled = schema.encode(table)

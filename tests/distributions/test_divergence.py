@@ -241,8 +241,7 @@ def test_sampling_states_its_error():
     p = Product([(Exponential(1.0), 0), (Gamma(2.0, 1.0), 1)])
     q = Gaussian([1.0, 2.0], [[2.0, 0.5], [0.5, 3.0]])
     cross = 0.5 * (
-        np.log(np.linalg.det(2 * np.pi * q.covariance))
-        + np.trace(np.linalg.solve(q.covariance, np.diag([1.0, 2.0])))
+        np.log(np.linalg.det(2 * np.pi * q.covariance)) + np.trace(np.linalg.solve(q.covariance, np.diag([1.0, 2.0])))
     )
     expected = cross - p.entropy()  # the means agree, and -log q is quadratic
     value, error = kl_divergence(p, q, return_error=True, random_state=0)

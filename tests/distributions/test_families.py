@@ -218,6 +218,4 @@ def test_lists_and_single_columns_are_taken():
 
 def test_a_fit_that_never_rests_says_so():
     with pytest.warns(RuntimeWarning, match="still moves after 3 steps"):
-        until_still(
-            Poisson(1.0), lambda p: Poisson(p.rate + 1), lambda a, b: float(b.rate[0] - a.rate[0]), max_iter=3
-        )
+        until_still(Poisson(1.0), lambda p: Poisson(p.rate + 1), lambda a, b: float(b.rate[0] - a.rate[0]), max_iter=3)

@@ -32,9 +32,7 @@ def holes(X, share, seed=0):
 def test_apples():
     found = Gaussian().fit(APPLES)
     np.testing.assert_allclose(found.mean, [14.722222, 49.333333], atol=1e-6)
-    np.testing.assert_allclose(
-        found.covariance, [[89.533951, -90.696729], [-90.696729, 114.694955]], atol=1e-6
-    )
+    np.testing.assert_allclose(found.covariance, [[89.533951, -90.696729], [-90.696729, 114.694955]], atol=1e-6)
     assert found.log_prob(APPLES).sum() == pytest.approx(-101.785632, abs=1e-6)
 
 
@@ -201,9 +199,7 @@ def test_features_about_an_origin_keep_their_digits():
 def test_columns_of_unlike_units():
     scale = np.array([1e-9, 1.0, 1e9])
     found = Gaussian().fit(rows() * scale)
-    np.testing.assert_allclose(
-        found.covariance / np.outer(scale, scale), Gaussian().fit(rows()).covariance, rtol=1e-9
-    )
+    np.testing.assert_allclose(found.covariance / np.outer(scale, scale), Gaussian().fit(rows()).covariance, rtol=1e-9)
     assert np.isfinite(found.log_prob(rows() * scale)).all()
 
 
@@ -307,9 +303,7 @@ def test_marginal_and_conditional_multiply_to_the_joint():
     X = rows(10, seed=3)
     for x, log_prob in zip(X, joint.log_prob(X), strict=True):
         rest = joint.conditional([2, 0], x[[2, 0]])
-        assert joint.marginal([2, 0]).log_prob([x[[2, 0]]])[0] + rest.log_prob([x[1]])[0] == pytest.approx(
-            log_prob
-        )
+        assert joint.marginal([2, 0]).log_prob([x[[2, 0]]])[0] + rest.log_prob([x[1]])[0] == pytest.approx(log_prob)
 
 
 def test_marginal_keeps_the_order_asked_for():

@@ -235,11 +235,7 @@ def test_densities_integrate_to_one(p):
 @pytest.mark.parametrize("p", DISCRETE, ids=str)
 def test_probabilities_sum_to_one(p):
     counts = np.arange(40.0)
-    X = (
-        counts[:, None]
-        if p.n_columns == 1
-        else np.array([[i, j, 5 - i - j] for i in range(6) for j in range(6 - i)])
-    )
+    X = counts[:, None] if p.n_columns == 1 else np.array([[i, j, 5 - i - j] for i in range(6) for j in range(6 - i)])
     assert p.prob(X).sum() == pytest.approx(1, abs=1e-12)
 
 
@@ -269,9 +265,7 @@ def test_a_missing_entry_leaves_the_marginal(case):
         Y[:, column] = np.nan
         rest = [c for c in range(case.known.n_columns) if c != column]
         if isinstance(case.known, Multinomial):
-            lumped = Multinomial(
-                [*case.known.probabilities[rest], case.known.probabilities[column]], n_trials=6
-            )
+            lumped = Multinomial([*case.known.probabilities[rest], case.known.probabilities[column]], n_trials=6)
             expected = lumped.log_prob(np.column_stack([X[:, rest], X[:, column]]))
         elif rest:
             expected = case.known.marginal(rest).log_prob(X[:, rest])
@@ -367,9 +361,7 @@ def test_no_rows_no_fit(case):
         with pytest.raises(ValueError, match="no observed values"):
             case.template.from_statistics(stats)
     np.testing.assert_allclose(
-        case.template.from_statistics(
-            case.template.statistics(X[:0]) + case.template.statistics(X), case.prior
-        ).mean,
+        case.template.from_statistics(case.template.statistics(X[:0]) + case.template.statistics(X), case.prior).mean,
         case.template.fit(X, prior=case.prior).mean,
     )
 
@@ -412,9 +404,7 @@ def test_log_prob_is_linear_in_the_features(case):
         assert F.dtype == eta.dtype == np.float64
         assert F.shape == (50, len(eta))
         assert np.isfinite(F).all()
-        np.testing.assert_allclose(
-            F @ eta + case.known.log_base(X), case.known.log_prob(X), rtol=1e-9, atol=1e-9
-        )
+        np.testing.assert_allclose(F @ eta + case.known.log_base(X), case.known.log_prob(X), rtol=1e-9, atol=1e-9)
 
 
 @cases(EXPONENTIAL)

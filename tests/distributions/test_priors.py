@@ -82,9 +82,7 @@ def test_gaussian_map_of_the_other_kinds():
     n, mean = np.array([4, 3]), np.nanmean(X, axis=0)
     S = np.nansum((X - mean) ** 2, axis=0)
     gain = S + 2 * n / (2 + n) * (mean - 0.5) ** 2
-    diag = Gaussian(kind="diag").fit(
-        X, prior=NormalInverseWishart([0.5, 0.5], 2.0, [1.0, 2.0], 5.0, kind="diag")
-    )
+    diag = Gaussian(kind="diag").fit(X, prior=NormalInverseWishart([0.5, 0.5], 2.0, [1.0, 2.0], 5.0, kind="diag"))
     np.testing.assert_allclose(diag.covariance, (np.array([1.0, 2.0]) + gain) / (5 + n + 3))
     np.testing.assert_allclose(diag.mean, (2 * 0.5 + n * mean) / (2 + n))
     spherical = Gaussian(kind="spherical").fit(
@@ -175,9 +173,9 @@ def test_gamma_marginals(family, X, likelihood):
 def test_dirichlet_multinomial_marginal():
     X = np.array([[2, 1, 0], [1, 1, 4]])
     alpha = np.array([1.5, 0.7, 2.0])
-    theirs = stats.dirichlet_multinomial(alpha, 3).logpmf(X[0]) + stats.dirichlet_multinomial(
-        alpha + X[0], 6
-    ).logpmf(X[1])
+    theirs = stats.dirichlet_multinomial(alpha, 3).logpmf(X[0]) + stats.dirichlet_multinomial(alpha + X[0], 6).logpmf(
+        X[1]
+    )
     assert Dirichlet(alpha).log_marginal(Multinomial().statistics(X)) == pytest.approx(theirs, rel=1e-10)
     codes = Categorical(n_categories=3).statistics([0, 2, 2])
     expected = np.log(1.5 / 4.2 * 2.0 / 5.2 * 3.0 / 6.2)
@@ -217,14 +215,10 @@ def test_spherical_marginal_by_quadrature():
 
     def given(v):  # the mean integrated out: rows of a column are jointly normal
         column = stats.multivariate_normal(np.zeros(3), v * (np.eye(3) + 1 / 2))
-        return np.exp(column.logpdf(X[:, 0]) + column.logpdf(X[:, 1] - 1)) * stats.invgamma(
-            2.0, scale=0.75
-        ).pdf(v)
+        return np.exp(column.logpdf(X[:, 0]) + column.logpdf(X[:, 1] - 1)) * stats.invgamma(2.0, scale=0.75).pdf(v)
 
     value = integral(given, 0.01, 20) + integral(given, 20, 2000)
-    assert prior.log_marginal(Gaussian(kind="spherical").statistics(X)) == pytest.approx(
-        np.log(value), rel=1e-6
-    )
+    assert prior.log_marginal(Gaussian(kind="spherical").statistics(X)) == pytest.approx(np.log(value), rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,7 @@ from tacit.distributions import (
 )
 
 NAN = np.nan
-TABLE = np.array(
-    [[31.0, 2, 0, 1.5], [45.0, 0, 1, 2.5], [28.0, 5, NAN, 3.0], [NAN, 1, 2, 0.5], [39.0, NAN, 0, 1.0]]
-)
+TABLE = np.array([[31.0, 2, 0, 1.5], [45.0, 0, 1, 2.5], [28.0, 5, NAN, 3.0], [NAN, 1, 2, 0.5], [39.0, NAN, 0, 1.0]])
 TEMPLATE = Product([(Gaussian(kind="diag"), [0, 3]), (Poisson(), 1), (Categorical(n_categories=3), 2)])
 
 
@@ -68,9 +66,7 @@ def test_statistics_come_side_by_side():
 
 
 def test_full_parts_with_holes_are_fitted_by_em():
-    X = np.column_stack(
-        [np.random.default_rng(0).normal(size=(60, 2)) @ [[1, 0.8], [0, 1]], np.arange(60) % 3]
-    )
+    X = np.column_stack([np.random.default_rng(0).normal(size=(60, 2)) @ [[1, 0.8], [0, 1]], np.arange(60) % 3])
     X[::4, 1] = NAN
     found = Product([(Gaussian(), [0, 1]), (Categorical(), 2)]).fit(X)
     np.testing.assert_allclose(found.marginal([0, 1]).covariance, Gaussian().fit(X[:, :2]).covariance)

@@ -96,9 +96,7 @@ def test_normal_inverse_wishart():
     m, kappa, scatter, dof = np.array([1.0, -1.0]), 2.0, np.array([[3.0, 0.5], [0.5, 2.0]]), 6.0
     ours = NormalInverseWishart(m, kappa, scatter, dof)
     sigma, mean = np.array([[1.0, 0.2], [0.2, 0.7]]), np.array([0.4, 0.1])
-    theirs = stats.invwishart(dof, scatter).logpdf(sigma) + stats.multivariate_normal(
-        m, sigma / kappa
-    ).logpdf(mean)
+    theirs = stats.invwishart(dof, scatter).logpdf(sigma) + stats.multivariate_normal(m, sigma / kappa).logpdf(mean)
     assert ours.log_prob([[0.4, 0.1, 1.0, 0.2, 0.7]])[0] == pytest.approx(theirs, rel=1e-12)
     assert ours.log_prob([[0.4, 0.1, 1.0, 2.0, 0.7]])[0] == -np.inf  # not positive definite
     np.testing.assert_allclose(ours.mean[2:], stats.invwishart(dof, scatter).mean()[np.triu_indices(2)])

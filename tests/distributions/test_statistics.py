@@ -40,9 +40,7 @@ def test_scatter_does_not_depend_on_the_centre(kind):
     moved = moments.about(np.array([5.0, -3.0, 100.0]))
     np.testing.assert_allclose(moved.mean(), X.mean(axis=0), atol=1e-12)
     expected = (X - X.mean(axis=0)).T @ (X - X.mean(axis=0))
-    np.testing.assert_allclose(
-        moved.scatter(), expected if kind == "full" else np.diag(expected), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(moved.scatter(), expected if kind == "full" else np.diag(expected), rtol=1e-9, atol=1e-9)
 
 
 def test_different_records_do_not_mix():

@@ -84,6 +84,9 @@ def test_threads_must_be_positive_and_are_restored():
 def test_restarts_keep_the_best_and_the_first_of_equals(side_by_side):
     with threads(2):
         outcome = best_of(
-            lambda s: (s, n_threads()), [("a", 1.0), ("b", 2.0), ("c", 2.0)], lambda o: o[0][1], side_by_side=side_by_side
+            lambda s: (s, n_threads()),
+            [("a", 1.0), ("b", 2.0), ("c", 2.0)],
+            lambda o: o[0][1],
+            side_by_side=side_by_side,
         )
     assert outcome == (("b", 2.0), 1 if side_by_side else 2)

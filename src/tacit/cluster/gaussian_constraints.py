@@ -56,9 +56,7 @@ class Constraints:
         return np.asarray(ties | boxes | (self.weights.low > 0) | (self.weights.high < 1))
 
 
-def read_constraints(
-    fixed: Any, bounds: Any, tied: Any, *, kind: Kind, k: int, d: int
-) -> Constraints | None:
+def read_constraints(fixed: Any, bounds: Any, tied: Any, *, kind: Kind, k: int, d: int) -> Constraints | None:
     """The constraints that a user gave, checked against each other; None if there are none."""
     if not fixed and not bounds and not tied:
         return None

@@ -128,9 +128,7 @@ def _inverse(information: Array) -> Array:
 
 def _shaped(params: GaussianParams, errors: Array) -> dict[str, Array]:
     k, d = params.means.shape
-    nought = replace(
-        params, weights=np.zeros(k), means=np.zeros((k, d)), covariances=np.zeros_like(params.covariances)
-    )
+    nought = replace(params, weights=np.zeros(k), means=np.zeros((k, d)), covariances=np.zeros_like(params.covariances))
     found = _moved(nought, errors)
     return {
         "weights": found.weights,

@@ -86,18 +86,14 @@ class GaussianTask:
         k = self.mixture.n_components
         return np.ones(k, bool) if model.constraints is None else ~model.constraints.touched
 
-    def _climb(
-        self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None
-    ) -> Fit:
+    def _climb(self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None) -> Fit:
         options: dict[str, Any] = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter, "on_iteration": hook}
         if self.mixture.method == "gradient":
             return ascend(model, params, reduce, **options)
         previous = self.mixture.lower_bound_ * self.mixture.statistics_.rows if self.goes_on else None
         return em(model, params, reduce, previous=previous, **options)
 
-    def _again(
-        self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams
-    ) -> Fit:
+    def _again(self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams) -> Fit:
         start = self._allowed(model, params)
         return em(model, start, reduce, tol=self.mixture.tol, max_iter=self.mixture.max_iter, on_iteration=hook)
 

@@ -42,9 +42,7 @@ class GaussianMixtureModel:
         else:
             by = _expect_features if params.suits_features else _expect_centred
             bound, weight, centre, first, second = by(params, chunk, X, weights)
-        return GaussianMoments(
-            chunk.total_weight, bound, self.kind, params.frame, weight, centre, first, second
-        )
+        return GaussianMoments(chunk.total_weight, bound, self.kind, params.frame, weight, centre, first, second)
 
     def update(self, params: GaussianParams, stats: GaussianMoments) -> GaussianParams:
         """Weights, means and covariances that are best for these moments."""

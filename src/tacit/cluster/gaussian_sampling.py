@@ -13,9 +13,7 @@ class GaussianSampling:
         """Draw rows and the components they come from, component by component."""
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(
-                f"Invalid value for 'n_samples': {n_samples} . The sampling requires at least one sample."
-            )
+            raise ValueError(f"Invalid value for 'n_samples': {n_samples} . The sampling requires at least one sample.")
         rng = check_random_state(self.random_state)
         counts = rng.multinomial(n_samples, self.weights_)
         labels = np.repeat(np.arange(len(counts)), counts)

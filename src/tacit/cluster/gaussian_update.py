@@ -9,9 +9,7 @@ from tacit.cluster.gaussian_stats import GaussianMoments, products
 from tacit.learn.protocol import Array
 
 
-def updated(
-    params: GaussianParams, stats: GaussianMoments, prior: FramePrior, limits: Limits | None
-) -> GaussianParams:
+def updated(params: GaussianParams, stats: GaussianMoments, prior: FramePrior, limits: Limits | None) -> GaussianParams:
     """Weights, means and covariances that are best for these moments.
 
     Without limits all three are exact. With them, each is the best given the others: the weights, then the means
@@ -32,9 +30,7 @@ def _known(stats: GaussianMoments) -> Array:
     return stats.weight > 10 * np.finfo(float).eps
 
 
-def _means(
-    params: GaussianParams, stats: GaussianMoments, prior: FramePrior, limits: Limits | None
-) -> Array:
+def _means(params: GaussianParams, stats: GaussianMoments, prior: FramePrior, limits: Limits | None) -> Array:
     known = _known(stats)
     means = np.where(known[:, None], stats.centre + stats.offsets(), params.means)
     mass = np.where(known, stats.weight, 0.0)[:, None]

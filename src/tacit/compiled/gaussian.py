@@ -463,7 +463,5 @@ def expect_missing(
             add_observed_moments(Z, R[:, :width], means, seen, n_seen, G, y, n, s1, s2)
         if len(joint) == 0:
             for k in range(K):
-                add_completed(
-                    seen, n_seen, slopes[k], rest[k], n[k], s1[k], s2[k], N[k : k + 1], S1[k], S2[k]
-                )
+                add_completed(seen, n_seen, slopes[k], rest[k], n[k], s1[k], s2[k], N[k : k + 1], S1[k], S2[k])
     return bound

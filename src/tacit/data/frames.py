@@ -152,9 +152,7 @@ def _series_view(name: str, data: "nw.Series[Any]") -> ColumnView:
             levels = tuple(native.dtype.categories) if dtype == nw.Enum else ()
             return ColumnView(name, "ordered" if levels else "levels", data, levels, type_name)
         levels = tuple(data.cat.get_categories().to_list())
-        return ColumnView(
-            name, "ordered" if nw.is_ordered_categorical(data) else "levels", data, levels, type_name
-        )
+        return ColumnView(name, "ordered" if nw.is_ordered_categorical(data) else "levels", data, levels, type_name)
     return ColumnView(name, _simple_kind(dtype), data, (), type_name)
 
 

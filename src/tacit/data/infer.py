@@ -93,9 +93,7 @@ def _marks(names: Iterable[str], missing: Any) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(marks) for name, marks in lists.items()}
 
 
-def _infer(
-    view: ColumnView, asked: str | None, order: Sequence[Plain] | None, marks: tuple[Any, ...]
-) -> Column:
+def _infer(view: ColumnView, asked: str | None, order: Sequence[Plain] | None, marks: tuple[Any, ...]) -> Column:
     where = f"column {view.name!r}"
     if view.kind == "date":
         raise TypeError(date_message(where, view.type_name))

@@ -69,9 +69,7 @@ def as_matrix(
 def check_size(shape: tuple[int, ...], name: str = "X", min_rows: int = 1) -> None:
     """See that a table has enough rows, and a column."""
     if shape[0] < min_rows:
-        raise ValueError(
-            f"{name} has {shape[0]} sample(s) (shape={shape}) while a minimum of {min_rows} is required."
-        )
+        raise ValueError(f"{name} has {shape[0]} sample(s) (shape={shape}) while a minimum of {min_rows} is required.")
     if shape[1] < 1:
         raise ValueError(f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 

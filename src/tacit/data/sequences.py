@@ -204,9 +204,7 @@ class SequenceSource(KeptSource):
     [[2, 2], [5]]
     """
 
-    def __init__(
-        self, sequences: Sequences, weights: ArrayLike | None = None, chunk_rows: int | None = None
-    ) -> None:
+    def __init__(self, sequences: Sequences, weights: ArrayLike | None = None, chunk_rows: int | None = None) -> None:
         self.n_rows = sequences.values.shape[0]
         self.column_names = frames.default_names(sequences.values.shape[1])
         w = check_weights(weights, len(sequences), unit="sequence")

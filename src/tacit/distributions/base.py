@@ -275,9 +275,7 @@ class ExponentialFamily(Family):
         outside = self._outside(X)
         if outside.any():
             row, column = (int(i) for i in np.argwhere(outside)[0])
-            raise ColumnError(
-                column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}"
-            )
+            raise ColumnError(column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}")
         return X
 
     @abstractmethod

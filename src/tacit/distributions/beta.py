@@ -100,11 +100,7 @@ class Beta(Columns, Prior):
         if not isinstance(other, Beta):
             return None
         more_a, more_b = other.a - self.a, other.b - self.b
-        terms = (
-            special.betaln(other.a, other.b)
-            - special.betaln(self.a, self.b)
-            - more_a * special.digamma(self.a)
-        )
+        terms = special.betaln(other.a, other.b) - special.betaln(self.a, self.b) - more_a * special.digamma(self.a)
         terms += (more_a + more_b) * special.digamma(self.a + self.b) - more_b * special.digamma(self.b)
         return float(terms.sum())
 

@@ -151,7 +151,5 @@ def shares(stats: Additive, prior: Dirichlet | None, who: Distribution, C: int |
     if prior is not None:
         return as_prior(prior, Dirichlet, who).posterior(stats).mode
     if counts.sum() <= 0:
-        raise ValueError(
-            f"{type(who).__name__} has no observed values (or no weight): give a Dirichlet prior"
-        )
+        raise ValueError(f"{type(who).__name__} has no observed values (or no weight): give a Dirichlet prior")
     return np.asarray(counts / counts.sum())

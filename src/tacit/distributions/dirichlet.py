@@ -94,9 +94,7 @@ class Dirichlet(Prior):
                 f"{self.concentration[c]:g} < 1) has probability 0; take a concentration >= 1"
             )
         if excess.sum() == 0:
-            raise ValueError(
-                "no single mode: the Dirichlet density is flat; see data, or raise the concentration"
-            )
+            raise ValueError("no single mode: the Dirichlet density is flat; see data, or raise the concentration")
         return np.asarray(excess / excess.sum())
 
     def _entropy(self) -> float:

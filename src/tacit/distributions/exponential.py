@@ -91,9 +91,7 @@ class Exponential(Columns, ExponentialFamily):
         """One over the mean; with a Gamma prior, the mode of the posterior."""
         if prior is not None:
             rate = as_prior(prior, Gamma, self).posterior(stats).mode
-            return type(self)(
-                self._nonzero(rate, "has a posterior whose mode is a rate of 0: give a shape above 1")
-            )
+            return type(self)(self._nonzero(rate, "has a posterior whose mode is a rate of 0: give a shape above 1"))
         weight, values = per_column(stats, 2, self)
         weight = with_weight(weight)
         return type(self)(

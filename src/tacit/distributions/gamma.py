@@ -83,9 +83,7 @@ class Gamma(Columns, ExponentialFamily, Prior):
     def _mode(self) -> Array:
         if (self.shape < 1).any():
             c = int(np.argmax(self.shape < 1))
-            raise ColumnError(
-                c, f"has no mode: the Gamma density is unbounded at 0 for shape {self.shape[c]:g} < 1"
-            )
+            raise ColumnError(c, f"has no mode: the Gamma density is unbounded at 0 for shape {self.shape[c]:g} < 1")
         return np.asarray((self.shape - 1) / self.rate)
 
     def _column_entropy(self) -> Array:
@@ -138,9 +136,7 @@ def _shape(gap: Array) -> Array:
     for _ in range(100):
         slope = shape**2 * (1 / shape - special.polygamma(1, shape))  # < 0
         step = (np.log(shape) - special.digamma(shape) - gap) / slope
-        fresh = 1 / np.maximum(
-            1 / shape + step, 0.1 / shape
-        )  # a step never grows the shape more than tenfold
+        fresh = 1 / np.maximum(1 / shape + step, 0.1 / shape)  # a step never grows the shape more than tenfold
         if np.allclose(fresh, shape, rtol=1e-14, atol=0.0):
             break
         shape = fresh

@@ -122,9 +122,7 @@ class Gaussian(ExponentialFamily):
         inverse = cov.whiten(self._lower, np.eye(self.n_columns))  # rows solve L z = e_i
         precision = inverse @ inverse.T
         constant = mean @ precision @ mean + cov.log_det(self._lower) + self.n_columns * LOG_2PI
-        pairs = cov.pack(
-            np.diag(np.diagonal(precision)) / 2 - precision
-        )  # each pair stands for (i, j) and (j, i)
+        pairs = cov.pack(np.diag(np.diagonal(precision)) / 2 - precision)  # each pair stands for (i, j) and (j, i)
         return np.concatenate([pairs, precision @ mean, [-0.5 * constant]])
 
     def record(self, total: Array, base: float = 0.0, origin: Array | None = None) -> Moments:
@@ -189,9 +187,7 @@ class Gaussian(ExponentialFamily):
             if seen.any():
                 lower = self._lower if seen.all() else cov.factor(self.covariance[np.ix_(seen, seen)])
                 z = cov.whiten(lower, X[np.ix_(rows, seen)] - self.mean[seen])
-                result[rows] = -0.5 * (
-                    np.einsum("ij,ij->i", z, z) + cov.log_det(lower) + seen.sum() * LOG_2PI
-                )
+                result[rows] = -0.5 * (np.einsum("ij,ij->i", z, z) + cov.log_det(lower) + seen.sum() * LOG_2PI)
         return result
 
     def _mean(self) -> Array:
@@ -263,9 +259,7 @@ class Gaussian(ExponentialFamily):
             cov.refuse_constant(np.diagonal(covariance) if self.kind == "full" else covariance, seen)
         return replace(self, mean=mean, covariance=covariance)
 
-    def fit(
-        self, X: ArrayLike, weights: ArrayLike | None = None, prior: NormalInverseWishart | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, weights: ArrayLike | None = None, prior: NormalInverseWishart | None = None) -> Self:
         """Fit to the rows of X; a full covariance with partly missing rows, by EM until it stands still."""
         rows = self._supported(as_rows(X, self._width()))
         missing = np.isnan(rows)

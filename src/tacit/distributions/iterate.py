@@ -30,7 +30,5 @@ def until_still(
         previous, current = current, step(current)
         if distance(previous, current) <= tol:
             return current
-    warnings.warn(
-        f"the fit still moves after {max_iter} steps: too much is missing", RuntimeWarning, stacklevel=3
-    )
+    warnings.warn(f"the fit still moves after {max_iter} steps: too much is missing", RuntimeWarning, stacklevel=3)
     return current

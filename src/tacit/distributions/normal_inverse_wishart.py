@@ -30,11 +30,7 @@ class _Groups(NamedTuple):
         """Log of what normalises exp(-tr(scatter / Sigma) / 2) |Sigma|^(-power / 2), summed over groups."""
         q, m = self.scatter.shape[1], self.location.shape[1]
         terms = self.dof / 2 * (np.linalg.slogdet(self.scatter)[1] - q * np.log(2))
-        terms = (
-            terms
-            - _log_multigamma(self.dof / 2, q)
-            + (np.log(self.kappa).sum(axis=1) - m * np.log(2 * np.pi)) / 2
-        )
+        terms = terms - _log_multigamma(self.dof / 2, q) + (np.log(self.kappa).sum(axis=1) - m * np.log(2 * np.pi)) / 2
         return float(terms.sum())
 
 

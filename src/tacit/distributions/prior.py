@@ -29,7 +29,5 @@ P = TypeVar("P", bound=Prior)
 def as_prior(prior: Any, kind: type[P], who: Distribution) -> P:
     """Give back a prior of the conjugate kind, or say which kind that is."""
     if not isinstance(prior, kind):
-        raise TypeError(
-            f"the prior of {type(who).__name__} must be {kind.__name__}, not {type(prior).__name__}"
-        )
+        raise TypeError(f"the prior of {type(who).__name__} must be {kind.__name__}, not {type(prior).__name__}")
     return prior

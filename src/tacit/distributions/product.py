@@ -64,9 +64,7 @@ class Product(ExponentialFamily):
     @property
     def discrete(self) -> tuple[bool, ...]:
         """Per column, whether probabilities are sums (True) or integrals (False)."""
-        owner = {
-            c: kind for part, columns in self.parts for c, kind in zip(columns, part.discrete, strict=True)
-        }
+        owner = {c: kind for part, columns in self.parts for c, kind in zip(columns, part.discrete, strict=True)}
         return tuple(owner[c] for c in range(self.n_columns))
 
     @property
@@ -77,9 +75,7 @@ class Product(ExponentialFamily):
     @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """The blocks of the parts."""
-        return tuple(
-            tuple(columns[i] for i in block) for part, columns in self.parts for block in part.blocks
-        )
+        return tuple(tuple(columns[i] for i in block) for part, columns in self.parts for block in part.blocks)
 
     @property
     def has_features(self) -> bool:
@@ -110,17 +106,13 @@ class Product(ExponentialFamily):
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Parts:
         """Statistics of the parts."""
         rows = as_rows(X, self._width())
-        return Parts(
-            tuple(self._each(lambda part, columns: _family(part).statistics(rows[:, columns], weights)))
-        )
+        return Parts(tuple(self._each(lambda part, columns: _family(part).statistics(rows[:, columns], weights))))
 
     def expected_statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Parts:
         """Statistics of the parts, with missing entries at their expectation."""
         rows = as_rows(X, self._width())
         return Parts(
-            tuple(
-                self._each(lambda part, columns: _family(part).expected_statistics(rows[:, columns], weights))
-            )
+            tuple(self._each(lambda part, columns: _family(part).expected_statistics(rows[:, columns], weights)))
         )
 
     def record(self, total: Array, base: float = 0.0, origin: Array | None = None) -> Parts:
@@ -150,10 +142,7 @@ class Product(ExponentialFamily):
 
     def _natural(self, origin: Array | None) -> Array:
         return np.concatenate(
-            [
-                _exponential(part)._natural(None if origin is None else origin[list(c)])
-                for part, c in self.parts
-            ]
+            [_exponential(part)._natural(None if origin is None else origin[list(c)]) for part, c in self.parts]
         )
 
     def _log_base(self, X: Array) -> Array:
@@ -189,11 +178,7 @@ class Product(ExponentialFamily):
 
     def _marginal(self, columns: list[int]) -> Distribution:
         kept = [(part, own, [own.index(c) for c in columns if c in own]) for part, own in self.parts]
-        pieces = [
-            (part.marginal(local), [columns.index(own[i]) for i in local])
-            for part, own, local in kept
-            if local
-        ]
+        pieces = [(part.marginal(local), [columns.index(own[i]) for i in local]) for part, own, local in kept if local]
         return pieces[0][0] if len(pieces) == 1 else Product(pieces)
 
     def _conditional(self, columns: list[int], values: Array, rest: list[int]) -> Distribution:
@@ -227,9 +212,7 @@ class Product(ExponentialFamily):
         """Fit every part to its own columns of X."""
         rows = as_rows(X, self._width())
         priors = iter(self._priors(prior))
-        return self._with(
-            self._each(lambda part, columns: _family(part).fit(rows[:, columns], weights, next(priors)))
-        )
+        return self._with(self._each(lambda part, columns: _family(part).fit(rows[:, columns], weights, next(priors))))
 
     def _with(self, fitted: Iterator[Distribution]) -> Self:
         return type(self)([(part, columns) for part, (_, columns) in zip(fitted, self.parts, strict=True)])
@@ -238,17 +221,13 @@ class Product(ExponentialFamily):
         if prior is None:
             return [None] * len(self.parts)
         if not isinstance(prior, Sequence) or len(prior) != len(self.parts):
-            raise TypeError(
-                f"the prior of a Product is a sequence of {len(self.parts)}: a prior or None for each part"
-            )
+            raise TypeError(f"the prior of a Product is a sequence of {len(self.parts)}: a prior or None for each part")
         return prior
 
 
 def _family(part: Distribution) -> Family:
     if not isinstance(part, Family):
-        raise TypeError(
-            f"{type(part).__name__} does not learn from data and cannot be fitted inside a Product"
-        )
+        raise TypeError(f"{type(part).__name__} does not learn from data and cannot be fitted inside a Product")
     return part
 
 

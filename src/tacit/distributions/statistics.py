@@ -126,9 +126,7 @@ class Moments(Additive):
         if self.second.shape != other.second.shape:
             raise ValueError(f"moments of shapes {self.second.shape} and {other.second.shape} do not add")
         theirs = other.about(self.centre)
-        rough = Moments(
-            self.weight + sign * other.weight, self.centre, self.first + sign * theirs.first, self.second
-        )
+        rough = Moments(self.weight + sign * other.weight, self.centre, self.first + sign * theirs.first, self.second)
         # about the common mean the two parts add without cancellation
         mine, theirs = self.about(rough.mean()), other.about(rough.mean())
         return type(self)(

@@ -161,9 +161,7 @@ def _expectations(model: Any, table: Table) -> dict[str, Array]:
     return told
 
 
-def _row(
-    i: int, table: Table, shares: Array, means: Array, totals: Array, told: dict[str, Array]
-) -> dict[str, Any]:
+def _row(i: int, table: Table, shares: Array, means: Array, totals: Array, told: dict[str, Array]) -> dict[str, Any]:
     total = float(shares.sum())
     columns = [_entry(i, j, table, float(shares[j]), float(means[j]), told) for j in range(len(shares))]
     return {
@@ -174,9 +172,7 @@ def _row(
     }
 
 
-def _entry(
-    i: int, j: int, table: Table, share: float, mean: float, told: dict[str, Array]
-) -> dict[str, Any]:
+def _entry(i: int, j: int, table: Table, share: float, mean: float, told: dict[str, Array]) -> dict[str, Any]:
     column, value = table.schema.columns[j], table.values[i, j]
     plain = (lambda v: float(v)) if column.kind == "numeric" else (lambda v: column.categories[int(v)])
     entry = {"column": column.name, "value": None if np.isnan(value) else plain(value), "surprise": share}

@@ -137,7 +137,5 @@ def objective_of(model: LatentModel[Params, Stats], params: Params, stats: Stats
 def _rise(trace: list[float], objective: float, rows: float) -> float:
     change = objective - trace[-1]
     if change < -ROUNDING * (abs(objective) + rows):
-        raise ObjectiveFell(
-            f"the objective fell from {trace[-1]!r} to {objective!r} in iteration {len(trace) + 1}"
-        )
+        raise ObjectiveFell(f"the objective fell from {trace[-1]!r} to {objective!r} in iteration {len(trace) + 1}")
     return change

@@ -40,9 +40,7 @@ def best_of(
     return _first_best(outcomes(run, starts, side_by_side=side_by_side), score)
 
 
-def outcomes(
-    run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_by_side: bool
-) -> list[Outcome]:
+def outcomes(run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_by_side: bool) -> list[Outcome]:
     """Give the outcome of every start, in order; see `best_of`.
 
     Examples

@@ -170,9 +170,7 @@ def _line(candidate: Candidate, fit: Attempt, X: Any) -> dict[str, Any]:
     }
 
 
-def _add_held_out(
-    table: Table, listed: Sequence[Candidate], X: Any, folds: int, warm: bool, random_state: Any
-) -> None:
+def _add_held_out(table: Table, listed: Sequence[Candidate], X: Any, folds: int, warm: bool, random_state: Any) -> None:
     from sklearn.model_selection import KFold
     from sklearn.utils import _safe_indexing
 

@@ -75,12 +75,7 @@ def _listed(models: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_pair(entry: Any) -> bool:
-    return (
-        isinstance(entry, Sequence)
-        and len(entry) == 2
-        and hasattr(entry[0], "fit")
-        and not hasattr(entry[1], "fit")
-    )
+    return isinstance(entry, Sequence) and len(entry) == 2 and hasattr(entry[0], "fit") and not hasattr(entry[1], "fit")
 
 
 def _expanded(entry: Any) -> Iterator[tuple[str, Any]]:
@@ -119,8 +114,7 @@ def _settings(models: list[Any]) -> list[dict[str, Any]]:
     params = [model.get_params(deep=False) for model in models]
     classes = {type(model) for model in models}
     varied = {
-        kind: _varied([p for p, model in zip(params, models, strict=True) if type(model) is kind])
-        for kind in classes
+        kind: _varied([p for p, model in zip(params, models, strict=True) if type(model) is kind]) for kind in classes
     }
     return [
         {key: value for key, value in p.items() if key == "n_components" or key in varied[type(model)]}

@@ -87,8 +87,6 @@ def label_responsibilities(labels: npt.ArrayLike, k: int) -> Array:
     return np.asarray(np.eye(k)[codes])
 
 
-def start_rows(
-    X: Array, weights: Array, k: int, how: StartName, rng: np.random.RandomState
-) -> npt.NDArray[np.intp]:
+def start_rows(X: Array, weights: Array, k: int, how: StartName, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
     """Indices of `k` rows to start from, by name."""
     return spread_rows(X, weights, k, rng) if how == "k-means++" else random_rows(X, weights, k, rng)
