@@ -298,6 +298,7 @@ def test_event_may_be_a_list_of_values():
 
 # -- bad input
 
+
 def test_probabilities_that_do_not_sum_to_one():
     with pytest.raises(ValueError, match=r"sum to 0\.9, 0\.1 short"):
         Joint({"a": [0, 1]}, [0.5, 0.4])

@@ -7,12 +7,13 @@ from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.chunks import Chunk, as_source
+from tacit.decide.mixin import DecideMixin
 from tacit.learn.protocol import Array
 from tacit.learn.reduce import mapping
 from tacit.learn.skin import read_rows
 
 
-class MixturePredictions:
+class MixturePredictions(DecideMixin):
     """Responsibilities, densities and criteria; a subclass gives `_joint(X)` and `_n_parameters()`."""
 
     _takes_missing = False

@@ -32,7 +32,7 @@ def moments(X, count, mean, square):
             square[j] += t * t if t == t else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fill_block(X, start, size, origin, missing, T, scale):
     """T[j, i] = row start + i about the origin; scale[i] = columns / observed columns (0 if none), left if all are."""
     d, tiles = X.shape[1], size - size % 8
@@ -51,7 +51,7 @@ def fill_block(X, start, size, origin, missing, T, scale):
             scale[i] = d / observed if observed > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def block_distances(T, d, missing, centre, out):
     """out[i] = squared distance of each row of a block to a centre, over the first d coordinates that it has."""
     out[:] = 0.0
@@ -68,7 +68,7 @@ def block_distances(T, d, missing, centre, out):
                 out[i] += t * t
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def keep_nearer(k, gap, p, q, a, b, nearest, owner):
     """Add the last two coordinates, p and q, to the distances of centre k = (..., a, b); note where it is nearer."""
     for i in range(len(gap)):
@@ -96,7 +96,7 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
     """Label every row by its nearest centre, add up weights and rows about the origin, and return the cost.
 
     scratch
-        T (d + 2, B) whose last two rows are zero, scale (B,) of ones, gap, nearest and owner (B,), of integers.
+        T (d + 2, B) whose last two rows are zero, scale (B,) of ones, gap (B,) of zeros, nearest and owner (B,).
     share
         (K, d) what each coordinate's mean is divided by; empty without missing values, when that is the weight.
     """
@@ -114,7 +114,8 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
                 block_distances(T, d, missing, centres[k], gap)
                 keep_nearer(k, gap, T[d], T[d + 1], 0.0, 0.0, nearest, owner)
             else:
-                block_distances(T, d - 2, missing, centres[k], gap)
+                if d > 2:  # otherwise gap stays zero
+                    block_distances(T, d - 2, missing, centres[k], gap)
                 keep_nearer(k, gap, T[d - 2], T[d - 1], centres[k, d - 2], centres[k, d - 1], nearest, owner)
         for i in range(size):
             w = 1.0 if len(weights) == 0 else weights[start + i]
@@ -129,7 +130,7 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weigh_block(T, start, size, weights, scale, owner, share):
     """Multiply rows by weight and scale, zero where missing: the scaled cost is least if a row counts by its scale."""
     for i in range(size):
@@ -141,7 +142,7 @@ def weigh_block(T, start, size, weights, scale, owner, share):
                 share[owner[i], j] += w
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fast_square(y, centre):
     """Squared distance, in whatever order of additions is fastest."""
     total = 0.0
@@ -150,7 +151,7 @@ def fast_square(y, centre):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def strict_square(y, centre):
     """Squared distance in one fixed order, so that equal distances compare as equal wherever they are taken."""
     total = 0.0
@@ -212,7 +213,7 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def own_distances(X, origin, unit, centres, owner, Y, square, gap):
     """Rows about the origin, squared distance to their own centre, and the distance in single precision, rounded up."""
     for i in range(len(X)):
@@ -222,7 +223,7 @@ def own_distances(X, origin, unit, centres, owner, Y, square, gap):
         gap[i] = math.sqrt(square[i]) * unit * 1.0000003
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def accumulate(Y, weights, owner, square, weight, first):
     """Add rows to their clusters; returns their cost."""
     total = 0.0
@@ -235,7 +236,7 @@ def accumulate(Y, weights, owner, square, weight, first):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
     """rows[g, :count[g]] = the rows that the bounds do not keep away from group g.
 
@@ -261,7 +262,7 @@ def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def shorten(Y, who, unit, Z):
     """Z = the listed rows times `unit`, in single precision; other rows of Z are left alone."""
     for i in who:
@@ -269,7 +270,7 @@ def shorten(Y, who, unit, Z):
             Z[i, j] = Y[i, j] * unit
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fetch(Z, who, middle, A):
     """A = the listed rows about the middle of a group."""
     for q in range(len(who)):
@@ -277,7 +278,7 @@ def fetch(Z, who, middle, A):
             A[q, j] = Z[who[q], j] - middle[j]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def length(a):
     """Norm of a vector in single precision."""
     total = np.float32(0.0)
@@ -286,7 +287,7 @@ def length(a):
     return np.sqrt(total)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def lowest(row, norm):
     """The least of -2 c.y + |c|^2."""
     least = np.float32(np.inf)
@@ -296,7 +297,7 @@ def lowest(row, norm):
     return least
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def settle(g, who, Y, unit, centres, norm, size, members, place, drift, A, out, owner, square, gap, bounds):
     """Set the bounds of a group; where a centre of it may be the nearest, decide in double precision.
 
@@ -307,7 +308,7 @@ def settle(g, who, Y, unit, centres, norm, size, members, place, drift, A, out, 
     part, rounding, tiny = np.float32(6.1e-8 * (Y.shape[1] + 5.0)), np.float32(6.1e-8), np.float32(1e-21)
     for q in range(len(who)):
         i, row, far = who[q], out[q], length(A[q])
-        own = owner[i]
+        own = np.int64(owner[i])
         lane = place[own] - g * L
         if 0 <= lane < L:
             row[lane] = np.inf
@@ -332,7 +333,7 @@ def settle(g, who, Y, unit, centres, norm, size, members, place, drift, A, out, 
         bounds[i, g] = (np.sqrt(low) - slack + drift[g]) * np.float32(0.999999)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def choose(y, own, gap, unit, centres, members, row, norm, base, slack, low):
     """The nearest of a row's own centre (-1 if none) and those of a group, in double precision; the first of equals."""
     best = strict_square(y, centres[own]) if own >= 0 else np.inf
@@ -347,7 +348,7 @@ def choose(y, own, gap, unit, centres, members, row, norm, base, slack, low):
     return own, gap
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def everywhere(who, Y, A, unit, centres, flat, members, place, drift, table, low, owner, square, bounds):
     """Where most bounds of the listed rows fail: compare them with all centres at once; A are these rows."""
     tilt, norm, wide = flat
@@ -366,7 +367,7 @@ def everywhere(who, Y, A, unit, centres, flat, members, place, drift, table, low
             bounds[i, g] = (np.sqrt(least) - slack + drift[g]) * np.float32(0.999999)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def nearest_of_all(y, unit, centres, row, norm, members, place, base, slack, low):
     """Nearest centre of a row, decided in double precision; low[g] = the least of the others of each group."""
     G, L = norm.shape
@@ -386,7 +387,7 @@ def nearest_of_all(y, unit, centres, row, norm, members, place, base, slack, low
     return own
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def seen_square(x, origin, centre):
     """Squared distance of a row to a centre, over the observed coordinates and scaled up to all of them."""
     total, observed = 0.0, 0.0
@@ -398,7 +399,7 @@ def seen_square(x, origin, centre):
     return total * len(centre) / observed if observed > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def full_square(x, origin, centre):
     """Squared distance of a complete row to a centre."""
     total = 0.0

@@ -185,8 +185,7 @@ def dutch_book(beliefs: Mapping[str, Any], *, stake: float = 1.0) -> DutchBook:
     parsed = {text: parse_belief(text) for text in beliefs}
     intervals = {text: as_interval(text, value) for text, value in beliefs.items()}
     found = [
-        _Group(worlds, texts, examine(worlds, *_bounds(texts, intervals)))
-        for worlds, texts in _independent(parsed)
+        _Group(worlds, texts, examine(worlds, *_bounds(texts, intervals))) for worlds, texts in _independent(parsed)
     ]
     losing = [g for g in found if not g.finding.layers]
     if not losing:
@@ -248,9 +247,7 @@ def _nearest(group: _Group, intervals: Mapping[str, Interval]) -> dict[str, Any]
     return dict(zip(group.texts, values.tolist(), strict=True))
 
 
-def _book(
-    losing: Sequence[_Group], intervals: Mapping[str, Interval], stake: float, near: dict[str, Any]
-) -> DutchBook:
+def _book(losing: Sequence[_Group], intervals: Mapping[str, Interval], stake: float, near: dict[str, Any]) -> DutchBook:
     """Put the bets of all groups together; those that lose under a condition only if there are no others."""
     sure = any(g.finding.sure for g in losing)
     used = [g for g in losing if g.finding.sure == sure]

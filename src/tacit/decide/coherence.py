@@ -106,9 +106,7 @@ def least_violation(worlds: Worlds, low: Floats, high: Floats) -> Solution:
         columns = grown
 
 
-def most_support(
-    worlds: Worlds, low: Floats, high: Floats, start: Columns
-) -> tuple[Columns, Floats, NDArray[np.intp]]:
+def most_support(worlds: Worlds, low: Floats, high: Floats, start: Columns) -> tuple[Columns, Floats, NDArray[np.intp]]:
     """Find a distribution with these beliefs under which every condition that can be possible is.
 
     Weights are only normalised afterwards: solutions add, so each condition that any solution makes possible

@@ -79,9 +79,7 @@ def _key(columns: Columns, j: int) -> bytes:
     return columns.held[:, j].tobytes() + columns.on[:, j].tobytes()
 
 
-def _line_search(
-    columns: Columns, start: Floats, end: Floats, low: Floats, high: Floats
-) -> tuple[Columns, Floats]:
+def _line_search(columns: Columns, start: Floats, end: Floats, low: Floats, high: Floats) -> tuple[Columns, Floats]:
     """Go from start towards end as far as the distance falls; the full step wherever that is best."""
     best, least = start, _distance(_values(columns, start), low, high)
     for step in (1.0, 0.99, *(0.5**k for k in range(1, 30))):
@@ -104,9 +102,7 @@ class _Points:
     corners: Floats  # (beliefs, points)
 
 
-def _project(
-    worlds: Worlds, known: Columns, weights: Floats, low: Floats, high: Floats
-) -> tuple[Columns, Floats]:
+def _project(worlds: Worlds, known: Columns, weights: Floats, low: Floats, high: Floats) -> tuple[Columns, Floats]:
     """Minimise the distance, beliefs taken as linear around the current weights."""
     here, scale = _values(known, weights), known.on @ weights
     corners = np.clip(here, low, high)

@@ -38,6 +38,4 @@ def _from_odds(text: str, value: str) -> float:
             first, second = second, first
         return first / (first + second)
     except (TypeError, ValueError, ZeroDivisionError):
-        raise ValueError(
-            f"the odds of {text!r} are {value!r}: write them as '9:1' (for) or '9:1 against'"
-        ) from None
+        raise ValueError(f"the odds of {text!r} are {value!r}: write them as '9:1' (for) or '9:1 against'") from None

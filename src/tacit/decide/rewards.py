@@ -44,9 +44,7 @@ class Reward:
             values, actions = _from_mapping(values, states, actions)
         table = np.asarray(values, dtype=np.float64)
         if table.ndim not in (2, 3) or 0 in table.shape:
-            raise ValueError(
-                f"rewards need shape (states, actions) or (rows, states, actions), got {table.shape}"
-            )
+            raise ValueError(f"rewards need shape (states, actions) or (rows, states, actions), got {table.shape}")
         states = _names("state", states, table.shape[-2])
         actions = _names("action", actions, table.shape[-1])
         _check_numbers(table, states, actions)

@@ -79,7 +79,7 @@ def _chosen(frame: Any, columns: Sequence[str] | None) -> dict[str, ColumnView]:
         kinds = {str(n): np.asarray(list(c), dtype=object) for n, c in frame.items()}
         found = {n: ColumnView(n, "object", c) for n, c in kinds.items()}
         if len({len(c) for c in kinds.values()}) > 1:
-            raise ValueError(f"columns differ in length: {({n: len(c) for n, c in kinds.items()})}")
+            raise ValueError(f"columns differ in length: { ({n: len(c) for n, c in kinds.items()}) }")
     else:
         found = frames.views(frame)
     absent = [n for n in columns or () if n not in found]
@@ -117,9 +117,7 @@ def _as_row_weights(weights: ArrayLike | None, n: int) -> Floats:
     return weight
 
 
-def _deal_with_missing(
-    codes: Codes, weight: Floats, variables: Variables, missing: str
-) -> tuple[Codes, Floats]:
+def _deal_with_missing(codes: Codes, weight: Floats, variables: Variables, missing: str) -> tuple[Codes, Floats]:
     holes = codes < 0
     if missing == "value":
         for i, name in enumerate(list(variables)):

@@ -71,9 +71,7 @@ def marginal_factors(factors: Iterable[Factor], keep: Collection[str]) -> list[F
     return [*rest, _join_rest(touching, within, sum_last, done)]
 
 
-def _take_out(
-    factors: Iterable[Factor], keep: Collection[str], reduce: Reducer
-) -> tuple[list[Factor], Elimination]:
+def _take_out(factors: Iterable[Factor], keep: Collection[str], reduce: Reducer) -> tuple[list[Factor], Elimination]:
     """Take out the variables outside `keep` that no sparse factor has."""
     pool = dict(enumerate(factors))
     sizes = {n: s for f in pool.values() for n, s in f.sizes().items()}
@@ -92,9 +90,7 @@ def _take_out(
     return list(pool.values()), done
 
 
-def _smallest_first(
-    waiting: set[str], pool: Mapping[int, Factor], sizes: Mapping[str, int]
-) -> Iterator[str]:
+def _smallest_first(waiting: set[str], pool: Mapping[int, Factor], sizes: Mapping[str, int]) -> Iterator[str]:
     """Give variables in the greedy order of the size of table each makes; by name where equal."""
     near: dict[str, set[str]] = {n: set() for n in sizes}
     for factor in pool.values():
@@ -117,9 +113,7 @@ def _smallest_first(
                 heappush(heap, (cost[other], other))
 
 
-def _sum_out(
-    touching: list[Factor], name: str, sizes: Mapping[str, int], reduce: Reducer, done: Elimination
-) -> Dense:
+def _sum_out(touching: list[Factor], name: str, sizes: Mapping[str, int], reduce: Reducer, done: Elimination) -> Dense:
     dense = [f for f in touching if isinstance(f, Dense)]
     names = (*dict.fromkeys(n for f in dense for n in f.names if n != name), name)
     table = _rescale(multiply(dense, names, sizes), done)

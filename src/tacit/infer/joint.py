@@ -135,9 +135,7 @@ class Joint:
         return cls._of(variables, [build.smoothed(variables, counts, prior)])
 
     @classmethod
-    def from_potentials(
-        cls, variables: Mapping[str, Iterable[Hashable]], potentials: Mapping[Names, Any]
-    ) -> Self:
+    def from_potentials(cls, variables: Mapping[str, Iterable[Hashable]], potentials: Mapping[Names, Any]) -> Self:
         """Make the distribution proportional to a product of non-negative tables (a Markov random field).
 
         Parameters

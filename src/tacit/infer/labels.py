@@ -117,9 +117,7 @@ def check_total(total: float, where: str) -> None:
         )
 
 
-def restricted(
-    variables: Variables, factors: Iterable[Factor], event: Event
-) -> tuple[dict[str, int], list[Factor]]:
+def restricted(variables: Variables, factors: Iterable[Factor], event: Event) -> tuple[dict[str, int], list[Factor]]:
     """Take factors at an event: the codes of the variables it fixes, and what is left of the factors."""
     fixed: dict[str, int] = {}
     among: list[Factor] = []

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from tacit.data.sequences import Sequences, as_sequences
+from tacit.decide.mixin import DecideMixin
 from tacit.learn.em import Fit
 from tacit.learn.skin import seeds
 from tacit.sequence import chain as ch
@@ -33,7 +34,7 @@ from tacit.sequence.sweep import Smoothed, smooth
 _log = logging.getLogger("tacit.sequence")
 
 
-class BaseHMM(PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator, ABC):
+class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator, ABC):
     """What hidden Markov models have in common; subclasses say what the emissions are.
 
     A parameter that is assigned before a fit (``model.transmat_ = ...``) is where the fit starts, unless its letter
