@@ -333,3 +333,16 @@ def test_pickle_works_too(tmp_path):
     model = BallMixture(random_state=0).fit(X)
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(back.predict_proba(X), model.predict_proba(X))
+
+
+def test_an_object_shared_with_a_dict_parameter_comes_back(tmp_path):
+    from tacit.cluster import GaussianMixture
+    from tacit.distributions import Dirichlet
+
+    prior = {"weights": Dirichlet(np.array([2.0, 3.0]))}
+    mixture = GaussianMixture(2, prior=prior, random_state=0).fit(np.arange(20.0)[:, None])
+    mixture.seen_prior_ = prior["weights"]
+    tacit.save(mixture, tmp_path / "shared.tacit")
+    loaded = tacit.load(tmp_path / "shared.tacit")
+    assert loaded.seen_prior_ == prior["weights"]
+    assert loaded.prior["weights"] == prior["weights"]

@@ -34,7 +34,7 @@ class Decoder:
             "tuple": lambda node, path: tuple(self._items(node, path)),
             "set": lambda node, path: set(self._items(node, path)),
             "frozenset": lambda node, path: frozenset(self._items(node, path)),
-            "dict": lambda node, path: {k: v for k, v in self._items(node, path)},  # noqa: C416
+            "dict": self._dict,
             "array": self._array,
             "objects": self._objects,
             "scalar": lambda node, path: self.decode(need(node, "value", path), path)[()],
@@ -61,6 +61,11 @@ class Decoder:
         except Exception as problem:
             what = f"{type(problem).__name__}: {problem}"
             raise LoadError(f"{path} cannot be rebuilt from the file: {what}") from problem
+
+    def _dict(self, node: dict[str, Any], path: str) -> dict[Any, Any]:
+        # a value is known by its key, as in the encoder, so that a second mention of it is found
+        pairs = [(self.decode(key, f"{path} key"), value) for key, value in need(node, "items", path)]
+        return {key: self.decode(value, f"{path}[{key!r}]") for key, value in pairs}
 
     def _items(self, node: dict[str, Any], path: str) -> list[Any]:
         items: list[Any] = self.decode(list(need(node, "items", path)), path)
