@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, column_or_1d
 
 from tacit.decide.mixin import DecideMixin
 from tacit.decide.rewards import Floats
@@ -67,6 +67,9 @@ class Recalibrated(DecideMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         """Fit the classifier, and the map to its held-out probabilities."""
         if self.method not in _MAPS:
             raise ValueError(f"method must be one of {', '.join(_MAPS)}; got {self.method!r}")
+        if _num_samples(X) == 0:
+            raise ValueError("X has 0 sample(s): there is nothing to calibrate")
+        check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
         check_classification_targets(y)
         labels = column_or_1d(y, warn=True)
         base = LogisticRegression() if self.estimator is None else self.estimator
@@ -110,6 +113,19 @@ class Recalibrated(DecideMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         """Give the most probable class."""
         chances = self.predict_proba(X)
         return self.classes_[np.argmax(chances, axis=1)]
+
+    @staticmethod
+    def _expected_failed_checks() -> dict[str, str]:
+        weights = "a row and its repeats fall into different folds"
+        inner = "what becomes of NaN and inf, and how it is said, is up to the classifier within"
+        return {
+            "check_sample_weight_equivalence_on_dense_data": weights,
+            "check_sample_weight_equivalence_on_sparse_data": weights,
+            "law_saved_and_loaded_is_the_same": "a classifier of another library within cannot be saved without pickle",
+            "law_missing_values_are_handled_or_named": inner,
+            "law_a_column_of_nan_is_handled_or_named": inner,
+            "law_inf_is_refused": inner,
+        }
 
     def __sklearn_tags__(self) -> Any:
         """Take what input is allowed from the classifier within."""
