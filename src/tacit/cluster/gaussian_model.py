@@ -107,7 +107,8 @@ def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Arr
         half = (X.shape[1] + 1) // 2  # the kernel leaves out the lower left quarter
         second[:, half:, :half] = second[:, :half, half:].transpose(0, 2, 1)
     shaped = {"full": second, "tied": second[0], "diag": second[:, 0]}.get(params.kind)
-    return bound, weight, params.means, first, second.sum(axis=(1, 2)) if shaped is None else shaped
+    centre = np.broadcast_to(params.root_parts[0], params.means.shape)
+    return bound, weight, centre, first, second.sum(axis=(1, 2)) if shaped is None else shaped
 
 
 def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array):
@@ -115,7 +116,7 @@ def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array)
     frame, add = params.frame, getattr(compiled.gaussian, f"expect_{params.shape_of_roots}")
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
     bound = add(
-        X, weights, frame.origin, 1 / frame.scale, params.means, *params.root_parts, params.constants,
+        X, weights, frame.origin, 1 / frame.scale, *params.root_parts, params.constants,
         _block_rows(d, len(X)), weight, first, second, joint,
     )  # fmt: skip
     return bound, weight, first, second

@@ -83,11 +83,18 @@ class GaussianParams:
 
     @cached_property
     def root_parts(self) -> tuple[Array, ...]:
-        """The roots as their kernel takes them: the triangular ones as upper left quarter and right half."""
+        """Centres and roots as their kernel takes them.
+
+        The triangular ones as centres, offsets, upper left quarter and right half: one centre, the origin, where
+        all components are near it, else each component's own mean.
+        """
         if self._elementwise:
-            return (self.roots,)
+            return self.means, self.roots
         half = (self.means.shape[1] + 1) // 2
-        return np.ascontiguousarray(self.roots[:, :half, :half]), np.ascontiguousarray(self.roots[:, :, half:])
+        centres = np.zeros_like(self.means[:1]) if self.is_near else self.means
+        offsets = self.whitened_means if self.is_near else np.zeros_like(self.means)
+        quarter, right = self.roots[:, :half, :half], self.roots[:, :, half:]
+        return centres, offsets, np.ascontiguousarray(quarter), np.ascontiguousarray(right)
 
     @cached_property
     def matrices(self) -> Array:
@@ -118,11 +125,15 @@ class GaussianParams:
             return np.asarray(self.means * self.roots[:, 0])
         return np.asarray(np.matmul(self.means[:, None, :], self.roots)[:, 0])
 
+    @cached_property
+    def is_near(self) -> bool:
+        """Whether every mean is near enough to the origin for moments about it to lose nothing."""
+        return bool((self.whitened_means**2).sum(axis=1).max() < _FAR)
+
     @property
     def suits_features(self) -> bool:
         """Whether the expansion about the frame's origin is both exact and fast."""
-        near = bool((self.whitened_means**2).sum(axis=1).max() < _FAR)
-        return near and (self.means.shape[1] < _WIDE or self.kind != "full")
+        return self.is_near and (self.means.shape[1] < _WIDE or self.kind != "full")
 
     @cached_property
     def precision(self) -> Array:

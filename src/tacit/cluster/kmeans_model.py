@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit import compiled
 from tacit.cluster.kmeans_groups import Groups, Packed
-from tacit.cluster.kmeans_rows import Frame, ready
+from tacit.cluster.kmeans_rows import DIRECT_WORK, Frame, ready
 from tacit.cluster.kmeans_split import Farthest, farthest_rows, refilled
 from tacit.data.chunks import Chunk
 from tacit.learn.protocol import Reduce, Statistics
@@ -19,8 +19,6 @@ from tacit.learn.protocol import Reduce, Statistics
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
-# Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
-DIRECT_WORK = 128
 _BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 256, 256
 _NONE = np.empty(0)
 _of_thread = threading.local()
@@ -112,16 +110,20 @@ class LloydModel:
 
     def expect(self, params: LloydParams, chunk: Chunk) -> LloydStatistics:
         """Weights and sums of the rows nearest to each centre."""
-        return self.label(params, chunk)[1]
+        return self.label(params, chunk, told=False)[1]
 
-    def label(self, params: LloydParams, chunk: Chunk) -> tuple[Labels, LloydStatistics]:
-        """The nearest centre of each row, and the statistics of that; the labels are the memo's, so copy them."""
+    def label(self, params: LloydParams, chunk: Chunk, *, told: bool = True) -> tuple[Labels, LloydStatistics]:
+        """The nearest centre of each row, and the statistics of that; the labels are the memo's, so copy them.
+
+        Without being told the labels (they are then not to be used), it is faster.
+        """
         X = ready(chunk.X)
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
         weight, first = np.zeros(len(params.centres)), np.zeros(params.centres.shape)
         share = np.zeros(first.shape if self.frame.missing else (0, 0))
         if params.packed is None:
-            labels, cost = self._direct(X, weights, params.centres, weight, first, share)
+            labels = np.empty(len(X) if told else 0, np.int32)
+            cost = self._direct(X, weights, params.centres, labels, weight, first, share)
         else:
             labels, cost = self._bounded(X, weights, params, chunk.memo, weight, first)
         rows = chunk.total_weight
@@ -144,13 +146,12 @@ class LloydModel:
         return farthest_rows(chunk, self.frame.origin, params.centres, self.label(params, chunk)[0], most)
 
     def _direct(
-        self, X: Array, weights: Array, centres: Array, weight: Array, first: Array, share: Array
-    ) -> tuple[Labels, float]:
+        self, X: Array, weights: Array, centres: Array, labels: Labels, weight: Array, first: Array, share: Array
+    ) -> float:
         B = min(_DIRECT_BLOCK if X.shape[1] <= 16 else _DIRECT_BLOCK // 2, len(X))
         work = (np.zeros((X.shape[1] + 2, B)), np.ones(B), np.zeros(B), np.zeros(B), np.zeros(B, np.int64))
-        labels = np.empty(len(X), np.int32)
         args = (X, weights, self.frame.origin, self.frame.missing, centres, work, labels, weight, first, share)
-        return labels, compiled.kmeans.direct(*args)
+        return float(compiled.kmeans.direct(*args))
 
     def _bounded(
         self, X: Array, weights: Array, params: LloydParams, memo: dict[str, Any], weight: Array, first: Array

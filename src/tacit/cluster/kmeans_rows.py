@@ -21,6 +21,8 @@ from tacit.learn.skin import read_rows
 Array = npt.NDArray[np.float64]
 
 CHUNK_ROWS = 32768
+# Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
+DIRECT_WORK = 128
 _BLOCK = 128
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
 
@@ -43,7 +45,9 @@ def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: 
     if not issparse(X):
         rows = read_rows(estimator, X, reset=reset, allow_nan=True)
         names = getattr(estimator, "feature_names_in_", None)
-        return Table(rows, ArraySource(rows, weights, CHUNK_ROWS, None if names is None else tuple(names)))
+        # Little work per row is worth larger chunks.
+        most = 2 * CHUNK_ROWS if estimator.n_clusters * rows.shape[1] <= DIRECT_WORK else CHUNK_ROWS
+        return Table(rows, ArraySource(rows, weights, most, None if names is None else tuple(names)))
     floats = [np.float64, np.float32]
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_all_finite="allow-nan")
     if X.shape[0] * X.shape[1] > _DENSE_VALUES:

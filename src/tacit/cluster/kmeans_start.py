@@ -18,6 +18,7 @@ Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 _STRETCH = 1024  # rows whose share of the distance is summed together, to find a drawn row fast
+_BLOCK = 256
 _NONE = np.empty(0)
 
 
@@ -73,7 +74,7 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
         for done in range(1, k):
             mass = spread.join(centres[:done])
             candidates = rows_at(X, spread.draw(mass, tries, rng), frame)
-            centres[done] = candidates[np.argmax(spread.gains(centres[:done], candidates))]
+            centres[done] = candidates[np.argmax(spread.gains(candidates))]
     return centres
 
 
@@ -96,14 +97,16 @@ class _Spreading:
 
     def join(self, centres: Array) -> Array:
         """Take in the last of the centres; the running sum of what is left of the cost, in stretches of rows."""
+        point, last = centres[-1], len(centres) - 1
+        # With missing values nothing can be ruled out.
+        reach = np.full(len(centres), -1.0) if self.frame.missing else ((centres - point) ** 2).sum(axis=1) / 4
 
         def one(chunk: Chunk) -> tuple[Array, list[tuple[int, int]]]:
-            left = np.zeros(-(-chunk.n_rows // _STRETCH))
-            self._spread(chunk, centres[-1:], reach, len(centres) - 1, left)
+            left, at = np.zeros(-(-chunk.n_rows // _STRETCH)), slice(chunk.start, chunk.stop)
+            compiled.kmeans.join(*self._table(chunk), point, reach, last, self.nearest[at], self.owner[at], left)
             size = -(-chunk.n_rows // len(left))
             return left, [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
 
-        reach = self._reach(centres, centres[-1:])
         left, stretches = zip(*self.over_chunks(one), strict=True)
         self.stretches = [stretch for some in stretches for stretch in some]
         return np.cumsum(np.concatenate(left))
@@ -124,25 +127,20 @@ class _Spreading:
         # Rounding may point behind the last row that has a cost.
         return start + min(found, int(np.flatnonzero(cost)[-1]))
 
-    def gains(self, centres: Array, candidates: Array) -> Array:
+    def gains(self, candidates: Array) -> Array:
         """How much each candidate would lower the total cost."""
+        points = np.ascontiguousarray(candidates.T)
+        points_and_squares = (points, points**2, (points**2).sum(axis=0))
 
         def one(chunk: Chunk) -> Array:
-            falls = np.zeros(len(candidates))
-            self._spread(chunk, candidates, reach, -1, falls)
+            falls, nearest = np.zeros(len(candidates)), self.nearest[chunk.start : chunk.stop]
+            width, d = len(candidates), len(points)
+            scratch = tuple(np.ones((_BLOCK, columns)) for columns in (d, d, width, width))
+            compiled.kmeans.gains(*self._table(chunk), points_and_squares, nearest, scratch, falls)
             return falls
 
-        reach = self._reach(centres, candidates)
         return np.asarray(sum(self.over_chunks(one)))
 
-    def _spread(self, chunk: Chunk, points: Array, reach: Array, index: int, falls: Array) -> None:
+    def _table(self, chunk: Chunk) -> tuple[Any, ...]:
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        table = (ready(chunk.X), weights, self.frame.origin, self.frame.missing)
-        at = slice(chunk.start, chunk.stop)
-        compiled.kmeans.spread(*table, points, reach, index, self.nearest[at], self.owner[at], falls)
-
-    def _reach(self, centres: Array, points: Array) -> Array:
-        """(K, T) quarter of the squared distances; with missing values nothing can be ruled out."""
-        if self.frame.missing:
-            return np.full((len(centres), len(points)), -1.0)
-        return np.stack([((centres - point) ** 2).sum(axis=1) / 4 for point in points], axis=1)
+        return ready(chunk.X), weights, self.frame.origin, self.frame.missing

@@ -69,7 +69,7 @@ def standardise_rows(X, start, n, origin, inverse_scale, Z):
             Z[i, j] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"contract"})
 def centre_rows(Z, mean, D, left, right):
     """D = Z - mean, whole and as its left and right half of columns."""
     half = left.shape[1]
@@ -81,25 +81,31 @@ def centre_rows(Z, mean, D, left, right):
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def subtract_squares(Y, out):
-    """out[i] -= |Y_i|^2 / 2."""
+def subtract_squares(Y, first, offset, out):
+    """out[i] -= |Y_i - offset|^2 / 2, where the offset begins at its entry `first`."""
     for i in range(Y.shape[0]):
         q = 0.0
         for j in range(Y.shape[1]):
-            q += Y[i, j] * Y[i, j]
+            y = Y[i, j] - offset[first + j]
+            q += y * y
         out[i] -= 0.5 * q
 
 
 @njit(nogil=True, cache=True)
-def triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L):
-    """L[k, i] = constants[k] - |U_k' (z_i - mean_k)|^2 / 2, without the zero quarter of the triangular U_k."""
+def triangular_densities(Z, centres, offsets, upper_left, right_columns, constants, D, left, right, L):
+    """L[k, i] = constants[k] - |U_k' (z_i - c_k) - o_k|^2 / 2, without the zero quarter of the triangular U_k.
+
+    One centre stands for all components, or each has its own.
+    """
+    half = left.shape[1]
     for k in range(L.shape[0]):
         root = min(k, upper_left.shape[0] - 1)
-        centre_rows(Z, means[k], D, left, right)
+        if k < centres.shape[0]:
+            centre_rows(Z, centres[k], D, left, right)
         for i in range(L.shape[1]):
             L[k, i] = constants[k]
-        subtract_squares(np.dot(left, upper_left[root]), L[k])
-        subtract_squares(np.dot(D, right_columns[root]), L[k])
+        subtract_squares(np.dot(left, upper_left[root]), 0, offsets[k], L[k])
+        subtract_squares(np.dot(D, right_columns[root]), half, offsets[k], L[k])
 
 
 @njit(nogil=True, cache=True)
@@ -118,21 +124,30 @@ def add_block(block, first, T):
             T[first + i, first + j] += block[i, j]
 
 
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def weighted_sum(rows, factors, out):
+    """out[j] += sum_i factors[i] rows[i, j]; returns the sum of the factors."""
+    total = 0.0
+    for i in range(rows.shape[0]):
+        total += factors[i]
+        for j in range(rows.shape[1]):
+            out[j] += factors[i] * rows[i, j]
+    return total
+
+
 @njit(nogil=True, cache=True)
-def add_triangular_moments(Z, R, means, D, left, right, scaled, N, S1, S2):
-    """Add moments about the means; the lower left quarter of S2 is the upper right one's transpose, left out."""
-    half, d = left.shape[1], D.shape[1]
+def add_triangular_moments(Z, R, centres, D, left, right, scaled_left, scaled_right, N, S1, S2):
+    """Add moments about the centres; the lower left quarter of S2 is the upper right one's transpose, left out."""
+    half = left.shape[1]
     for k in range(R.shape[0]):
-        centre_rows(Z, means[k], D, left, right)
+        if k < centres.shape[0]:
+            centre_rows(Z, centres[k], D, left, right)
         T = S2[min(k, S2.shape[0] - 1)]
-        for i in range(R.shape[1]):
-            N[k] += R[k, i]
-            for j in range(d):
-                S1[k, j] += R[k, i] * D[i, j]
-        scale_rows(left, R[k], left)
-        add_block(np.dot(left.T, D), 0, T)
-        scale_rows(right, R[k], scaled)
-        add_block(np.dot(scaled.T, right), half, T)
+        N[k] += weighted_sum(D, R[k], S1[k])
+        scale_rows(left, R[k], scaled_left)
+        add_block(np.dot(scaled_left.T, D), 0, T)
+        scale_rows(right, R[k], scaled_right)
+        add_block(np.dot(scaled_right.T, right), half, T)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract"})
@@ -264,26 +279,26 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
 
 @njit(nogil=True, cache=True)
 def expect_triangular(
-    X, weights, origin, inverse_scale, means, upper_left, right_columns, constants, B, N, S1, S2, joint
+    X, weights, origin, inverse_scale, centres, offsets, upper_left, right_columns, constants, B, N, S1, S2, joint
 ):
-    """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the means, or only fill joint (n, K)."""
-    K, d = means.shape
+    """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the centres, or only fill joint (n, K)."""
+    K, d = offsets.shape
     half = upper_left.shape[1]
     Z, D, left = np.empty((B, d)), np.empty((B, d)), np.empty((B, half))
-    right, scaled = np.empty((B, d - half)), np.empty((B, d - half))
+    right, scaled_left, scaled_right = np.empty((B, d - half)), np.empty((B, half)), np.empty((B, d - half))
     L, R = np.empty((K, B)), np.empty((K, B))
     bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         standardise_rows(X, start, n, origin, inverse_scale, Z)
-        triangular_densities(Z, means, upper_left, right_columns, constants, D, left, right, L)
+        triangular_densities(Z, centres, offsets, upper_left, right_columns, constants, D, left, right, L)
         if len(joint):
             transpose_into(L, n, joint, start)
             continue
         softmax(L, n, R, bits, top, total)
         bound += weigh(start, n, weights, top, total, R)
-        add_triangular_moments(Z, R, means, D, left, right, scaled, N, S1, S2)
+        add_triangular_moments(Z, R, centres, D, left, right, scaled_left, scaled_right, N, S1, S2)
     return bound
 
 

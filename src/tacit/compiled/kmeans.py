@@ -99,6 +99,8 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
 
     scratch
         T (d + 2, B) whose last two rows are zero, scale (B,) of ones, gap (B,) of zeros, nearest and owner (B,).
+    labels
+        (n,), or empty if nobody wants them.
     share
         (K, d) what each coordinate's mean is divided by; empty without missing values, when that is the weight.
     """
@@ -117,16 +119,33 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
                 block_distances(T, m, missing, centres[k], gap)
             a, b = (centres[k, m], centres[k, m + 1]) if m < d else (0.0, 0.0)
             keep_nearer(k, gap, T[m], T[m + 1], a, b, nearest, owner)
+        total += block_cost(nearest, scale, weights[start : start + size], size)
         for i in range(size):
             w = 1.0 if len(weights) == 0 else weights[start + i]
-            labels[start + i] = owner[i]
-            total += w * (nearest[i] * scale[i])
             weight[owner[i]] += w if scale[i] > 0.0 else 0.0
+        for i in range(min(size, len(labels))):
+            labels[start + i] = owner[i]
         if missing or len(weights) > 0:
             weigh_block(T, start, size, weights, scale, owner, share)
         for j in range(d):
             for i in range(size):
                 first[owner[i], j] += T[j, i]
+    return total
+
+
+@njit(
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "nsz"},
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
+def block_cost(nearest, scale, weights, size):
+    """Sum of weighted, scaled squared distances."""
+    total = 0.0
+    for i in range(size):
+        total += nearest[i] * scale[i] if len(weights) == 0 else weights[i] * nearest[i] * scale[i]
     return total
 
 
@@ -143,8 +162,12 @@ def weigh_block(T, start, size, weights, scale, owner, share):
 
 
 @njit(
-    nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "nsz"},
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
 )
 def fast_square(y, centre):
     """Squared distance, in whatever order of additions is fastest."""
@@ -282,8 +305,12 @@ def fetch(Z, who, middle, A):
 
 
 @njit(
-    nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "nsz"},
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
 )
 def length(a):
     """Norm of a vector in single precision."""
@@ -294,8 +321,12 @@ def length(a):
 
 
 @njit(
-    nogil=True, cache=True, error_model="numpy", fastmath={"nnan", "nsz"},
-    no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath={"nnan", "nsz"},
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
 )
 def lowest(row, norm):
     """The least of -2 c.y + |c|^2."""
@@ -409,8 +440,12 @@ def seen_square(x, origin, centre):
 
 
 @njit(
-    nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract", "nsz"},
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
 )
 def full_square(x, origin, centre):
     """Squared distance of a complete row to a centre."""
@@ -422,29 +457,57 @@ def full_square(x, origin, centre):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def spread(X, weights, origin, missing, points, reach, index, nearest, owner, falls):
-    """k-means++: by how much the cost of rows falls if a point becomes a centre.
+def join(X, weights, origin, missing, point, reach, index, nearest, owner, left):
+    """k-means++: let rows that are nearer to a point than to their centre join it, as the centre of this index.
 
-    reach[k, t]
-        A quarter of the squared distance between centre k and point t: a row of centre k that is not farther from
-        its centre than that cannot be nearer to the point.
-    index
-        -1 to try the points: falls[t] = weighted fall of the cost for point t. Otherwise the only point
-        becomes the centre of this index: rows join it, and falls[b] = what is left of the cost in stretch b.
+    reach
+        (K,) a quarter of the squared distance between each centre and the point: a row that is not farther than
+        that from its centre cannot be nearer to the point.
+    left
+        What is left of the cost, in stretches of rows.
     """
-    n, stretch = len(X), -(-len(X) // len(falls))
-    for i in range(n):
-        k, w = owner[i], 1.0 if len(weights) == 0 else weights[i]
-        for t in range(len(points)):
-            if reach[k, t] < nearest[i]:
-                if missing:
-                    square = seen_square(X[i], origin, points[t])
-                else:
-                    square = full_square(X[i], origin, points[t])
-                if square < nearest[i]:
-                    if index < 0:
-                        falls[t] += w * (nearest[i] - square)
-                    else:
-                        nearest[i], owner[i] = square, index
-        if index >= 0:
-            falls[i // stretch] += w * nearest[i]
+    stretch = -(-len(X) // len(left))
+    for i in range(len(X)):
+        if reach[owner[i]] < nearest[i]:
+            square = seen_square(X[i], origin, point) if missing else full_square(X[i], origin, point)
+            if square < nearest[i]:
+                nearest[i], owner[i] = square, index
+        left[i // stretch] += nearest[i] if len(weights) == 0 else weights[i] * nearest[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def gains(X, weights, origin, missing, points, nearest, scratch, falls):
+    """k-means++: falls[t] = how much the cost falls if point t becomes a centre.
+
+    points
+        (d, T) the points, their squares (d, T), and the sums of these (T,).
+    scratch
+        Y and M (B, d), P and Q (B, T): a block of rows, 1 where they are observed, and products with the points.
+    """
+    Y, M, P, Q = scratch
+    d, B = X.shape[1], len(Y)
+    for start in range(0, len(X), B):
+        size = min(B, len(X) - start)
+        for i in range(size):
+            for j in range(d):
+                y = X[start + i, j] - origin[j]
+                Y[i, j] = y if y == y else 0.0
+        np.dot(Y[:size], points[0], P[:size])
+        if missing:
+            for i in range(size):
+                for j in range(d):
+                    M[i, j] = 1.0 if X[start + i, j] == X[start + i, j] else 0.0
+            np.dot(M[:size], points[1], Q[:size])
+        for i in range(size):
+            here, w = nearest[start + i], 1.0 if len(weights) == 0 else weights[start + i]
+            own, scale = 0.0, 1.0
+            for j in range(d):
+                own += Y[i, j] * Y[i, j]
+            if missing:
+                seen = 0.0
+                for j in range(d):
+                    seen += M[i, j]
+                scale = d / max(seen, 1.0)
+            for t in range(len(falls)):
+                square = (own - 2.0 * P[i, t] + (Q[i, t] if missing else points[2][t])) * scale
+                falls[t] += w * (here - square) if square < here else 0.0
