@@ -281,7 +281,7 @@ def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, 
 def expect_triangular(
     X, weights, origin, inverse_scale, centres, offsets, upper_left, right_columns, constants, B, N, S1, S2, joint
 ):
-    """Add weights N (K,), first moments S1 (K, d) and second moments S2 about the centres, or only fill joint (n, K)."""
+    """Add weights N (K,) and moments S1 (K, d), S2 (K, d, d) about the centres, or only fill joint (n, K)."""
     K, d = offsets.shape
     half = upper_left.shape[1]
     Z, D, left = np.empty((B, d)), np.empty((B, d)), np.empty((B, half))
