@@ -57,7 +57,8 @@ def main(argv: list[str]) -> int:
     results = []
     for contest in chosen:
         results.append(compare(contest, growth=not options.no_growth))
-        print(table(results[-1:]).splitlines()[-1] if results[1:] else table(results), flush=True)
+        lines = table(results[-1:]).splitlines()
+        print("\n".join(lines[1:] if results[1:] else lines), flush=True)
     write(results, options.json)
     return 0
 

@@ -79,11 +79,11 @@ def compare(contest: Contest, *, growth: bool) -> Result:
     contest.ours(contest.make(max(contest.rows // 20, 1000)))  # compiled before the clock starts
     rounds = [{name: timed(run, data) for name, run in runners.items()} for _ in range(contest.repeats)]
     times = {name: min(each[name][0] for each in rounds) for name in runners}
-    objectives = {name: rounds[0][name][1] for name in runners}
+    objectives = {name: float(rounds[0][name][1]) for name in runners}
     ours = objectives["tacit"]
     worst_gap = max(abs(other - ours) / max(abs(ours), 1e-300) for other in objectives.values())
     return Result(
-        contest.name, times, objectives, contest.goals, worst_gap <= contest.tolerance, _growth(contest, growth)
+        contest.name, times, objectives, contest.goals, bool(worst_gap <= contest.tolerance), _growth(contest, growth)
     )
 
 
