@@ -2,9 +2,12 @@
 
 from math import comb
 
+import matplotlib.pyplot as plt
+
 from tacit.decide import decide
 from tacit.distributions import Bernoulli, Beta
 from tacit.infer import Posterior
+from tacit.plot import PosteriorDisplay
 
 TOSSES = [1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0]
 
@@ -21,6 +24,11 @@ def main():
     # a bet on heads that pays 3 for a stake of 1
     bet = decide(bent, {"bet": lambda p: 3 * p - 1, "pass": lambda p: 0 * p})
     print(f"bet on heads at 3 to 1: {bet.action}, with a margin of {bet.margin:.3f}")
+
+    figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    PosteriorDisplay.from_posterior(bent, ax=ax)
+    ax.set(xlabel="probability of heads", title="after 3 heads in 12 tosses")
+    figure.savefig("infer_bent_coin.png")
     return bent, factor, bet
 
 

@@ -4,9 +4,11 @@ Unstable particles leave a source and decay at distances with an exponential dis
 are seen only between 1 and 20 cm. What do six distances say about lambda?
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from tacit.infer import Posterior
+from tacit.plot import PosteriorDisplay
 
 SEEN = np.array([1.5, 2.0, 3.0, 4.0, 5.0, 12.0])
 LOW, HIGH = 1.0, 20.0
@@ -30,6 +32,11 @@ def main():
     weights = np.exp([log_likelihood(value, SEEN) for value in grid[::40]])
     by_sum = np.average(grid[::40], weights=weights)
     print(f"mean {posterior.mean[0]:.3f}, by a sum over a grid {by_sum:.3f}")
+
+    figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    PosteriorDisplay.from_posterior(posterior, level=0.9, ax=ax)
+    ax.set(xlabel="decay length in cm", xlim=(0, 40), title="six decays, seen between 1 and 20 cm")
+    figure.savefig("infer_decay_length.png")
     return posterior, by_sum
 
 

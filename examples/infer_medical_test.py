@@ -1,9 +1,30 @@
-"""A medical test: 95 % right, one person in a hundred ill, and the test is positive. Is she ill?"""
+"""A medical test: 95 % right, one person in a hundred ill, and the test is positive. Is she ill?
 
-from tacit.decide import BeliefState, decide, thresholds, value_of_information
+Draws infer_medical_test.png: the expected reward of each action against the probability of being ill.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from tacit.decide import BeliefState, decide, expected_reward, thresholds, value_of_information
 from tacit.infer import Conditional, Joint
 
 REWARD = {"well": {"wait": 10, "treat": 7}, "ill": {"wait": 3, "treat": 5}}
+
+
+def draw(after: dict, treat_from: float) -> None:
+    """Lines of expected reward, and where the tests have moved the belief."""
+    figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    p = np.linspace(0, 1, 101)
+    wait, treat = expected_reward(np.column_stack([1 - p, p]), [[10, 7], [3, 5]]).T
+    ax.plot(p, wait, label="wait")
+    ax.plot(p, treat, label="treat")
+    ax.axvspan(treat_from, 1, color="C1", alpha=0.1, label=f"treat from {treat_from:g} on")
+    for (name, belief), style in zip(after.items(), (":", "-.", "--"), strict=True):
+        ax.axvline(belief, color="0.4", ls=style, label=f"{name}: {belief:.3f}")
+    ax.set(xlabel="probability of being ill", ylabel="expected reward", xlim=(-0.02, 1.02), ylim=(2.5, 12.5))
+    ax.legend(loc="upper center", ncols=2)
+    figure.savefig("infer_medical_test.png")
 
 
 def main():
@@ -29,6 +50,8 @@ def main():
     belief = BeliefState([0.01, 0.99], [[1, 0], [0, 1]], states=["ill", "well"])
     for _ in range(2):
         belief = belief.observe([0.95, 0.05])
+    ill = [0.01, after.probability(state="ill"), second.probability(state="ill")]
+    draw(dict(zip(["before", "after one positive test", "after two"], ill, strict=True)), regions[1].low)
     return after, second, belief, regions
 
 

@@ -2,19 +2,19 @@
 
 With Gaussian columns the log odds of two classes are a quadratic in each column. If the variances agree, the squares
 cancel and the boundary is a line; if the means agree, it is an ellipse about them; if only one column has two
-variances, a parabola. Usage: python examples/predict_boundaries.py [FIGURE.png]
+variances, a parabola. Draws predict_boundaries.png.
 """
 
-import sys
-
+import matplotlib.pyplot as plt
 import numpy as np
 
+from tacit.plot import DecisionRegionsDisplay
 from tacit.predict import GaussianNB
 
 CASES = {
-    "line: different means, same variances": ([[-1, 0], [1, 0.5]], [[1, 1], [1, 1]]),
-    "ellipse: same mean, different variances": ([[0, 0], [0, 0]], [[1, 1], [2, 9]]),
-    "parabola: one column differs in variance": ([[0, 1], [0, -1]], [[4, 1], [0.5, 1]]),
+    "line: means differ": ([[-1, 0], [1, 0.5]], [[1, 1], [1, 1]]),
+    "ellipse: both variances differ": ([[0, 0], [0, 0]], [[1, 1], [2, 9]]),
+    "parabola: one variance differs": ([[0, 1], [0, -1]], [[4, 1], [0.5, 1]]),
 }
 
 
@@ -38,32 +38,25 @@ def shape(model: GaussianNB) -> str:
     return "parabola" if not squares.all() else "ellipse" if np.ptp(np.sign(squares)) == 0 else "hyperbola"
 
 
-def plot(path: str) -> None:
+def draw() -> None:
     """Draw the probability of the second class, and the boundary where it is one half."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    side = np.linspace(-6, 6, 200)
-    grid = np.stack(np.meshgrid(side, side), axis=-1)
-    figure, axes = plt.subplots(1, len(CASES), figsize=(4 * len(CASES), 4), layout="constrained")
+    figure, axes = plt.subplots(1, len(CASES), figsize=(4 * len(CASES), 4.6), layout="constrained")
+    corners = np.array([[-5.0, -5.0], [5.0, 5.0]])
     for ax, (title, case) in zip(axes, CASES.items(), strict=True):
-        sure = model_of(*case).predict_proba(grid.reshape(-1, 2))[:, 1].reshape(200, 200)
-        ax.contourf(side, side, sure, levels=20, cmap="RdBu", vmin=0, vmax=1)
-        ax.contour(side, side, sure, levels=[0.5], colors="black")
+        display = DecisionRegionsDisplay.from_estimator(model_of(*case), corners, n_points=200, ax=ax)
+        ax.get_legend().remove()
+        for points in display.points_:
+            points.remove()
         ax.set(title=title, aspect="equal")
-    figure.savefig(path)
+    figure.savefig("predict_boundaries.png", dpi=80)
 
 
-def main(argv: list[str]) -> None:
+def main() -> None:
     for title, case in CASES.items():
         model = model_of(*case)
-        print(f"{title:<42} squares in the log odds {quadratic(model)}: {shape(model)}")
-    if argv:
-        plot(argv[0])
-        print("written to", argv[0])
+        print(f"{title:<32} squares in the log odds {quadratic(model)}: {shape(model)}")
+    draw()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,9 +1,10 @@
 """Doubtful is not the same as strange: what `predict_proba` and `score_samples` say about wines.
 
 A row between two classes has an even posterior and an ordinary density; a row like none of them may have a posterior of
-one, and a density next to nothing.
+one, and a density next to nothing. Draws predict_doubt_and_outliers.png.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine
@@ -16,6 +17,20 @@ def most_even(model: NaiveBayes, rows: list) -> pd.DataFrame:
     return min(rows, key=lambda row: model.predict_proba(row).max())
 
 
+def draw(model: NaiveBayes, table: pd.DataFrame, special: dict[str, pd.DataFrame]) -> None:
+    """Certainty against density, of all wines and of the special ones."""
+    figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+    sure, density = model.predict_proba(table).max(axis=1), model.score_samples(table)
+    ax.scatter(density, sure, s=12, color="0.6", label=f"{len(table)} wines")
+    for name, row in special.items():
+        at = model.score_samples(row)[0], model.predict_proba(row).max()
+        ax.scatter(*at, s=60, label=name)
+    ax.set_xscale("symlog", linthresh=40)
+    ax.set(xlabel="log p(x): strange to the left", ylabel="highest p(class | x): doubtful below", ylim=(0.4, 1.05))
+    ax.legend(loc="lower left")
+    figure.savefig("predict_doubt_and_outliers.png")
+
+
 def main() -> None:
     wine = load_wine(as_frame=True)
     model = NaiveBayes().fit(wine.data, wine.target)
@@ -25,9 +40,11 @@ def main() -> None:
     strange = typical * 3
     holes = typical.copy()
     holes.iloc[:, ::2] = np.nan
-    for name, row in [("typical", typical), ("between", between), ("strange", strange), ("half missing", holes)]:
+    special = {"typical": typical, "between": between, "strange": strange, "half missing": holes}
+    for name, row in special.items():
         sure, evidence = model.predict_proba(row)[0], model.score_samples(row)[0]
         print(f"{name:<13} p(class) {np.round(sure, 3)}   log p(x) {evidence:9.1f}")
+    draw(model, wine.data, special)
     model.forget(wine.data[:50], wine.target[:50])
     print("after forgetting 50 of the first class:", model.class_count_)
 

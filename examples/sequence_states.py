@@ -1,11 +1,13 @@
 """A machine that switches between two ways of running: find them, follow them live, fill the gaps.
 
-Run with ``python examples/sequence_states.py``.
+Run with ``python examples/sequence_states.py``; it draws sequence_states.png.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from tacit.distributions import Gaussian, Poisson
+from tacit.plot import StatePathDisplay, TransitionGraphDisplay
 from tacit.sequence import GaussianHMM, HiddenMarkovModel
 
 
@@ -43,7 +45,7 @@ def test_states_are_followed_live():
 
 def test_durations_of_their_own():
     X, _ = simulate()
-    model = HiddenMarkovModel(2, Gaussian(kind="diag"), duration=Poisson(), max_duration=40, random_state=0, n_iter=20)
+    model = HiddenMarkovModel(2, Gaussian(kind="diag"), duration=Poisson(), max_duration=25, random_state=0, n_iter=10)
     assert (model.fit(X).expected_durations() > 1).all()
 
 
@@ -54,6 +56,12 @@ def main() -> None:
     print("expected durations", model.expected_durations().round(1).tolist())
     print("standard errors of the means", model.standard_errors(X)["means_"].round(3).tolist())
     print("state after the last row", model.filter(X)[-1].round(3).tolist())
+    figure, axes = plt.subplots(2, 1, figsize=(9, 7), height_ratios=[3, 2], layout="constrained")
+    StatePathDisplay.from_estimator(model, X, ax=axes[0])
+    axes[0].set(ylabel="vibration", title="vibration, the most probable states, and how sure (bands below)")
+    axes[0].legend(loc="upper left", ncols=2, fontsize="small", bbox_to_anchor=(0, 1))
+    TransitionGraphDisplay.from_estimator(model, ax=axes[1])
+    figure.savefig("sequence_states.png", dpi=80)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tacit.checks import LAWS, all_estimators, estimator_checks, expected_failures
+from tacit.checks import LAWS, all_estimators, estimator_checks, expected_failures, for_rows
 
 CONFIGURATIONS = {
     "BernoulliMixture": [{}, {"n_components": 2}],
@@ -42,7 +42,7 @@ def laws():
             yield pytest.param(check, id=f"{model}-{name}", marks=mark)
 
 
-@parametrize_with_checks(list(one_of_each()), expected_failed_checks=expected_failures, xfail_strict=True)
+@parametrize_with_checks(list(map(for_rows, one_of_each())), expected_failed_checks=expected_failures, xfail_strict=True)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
@@ -57,7 +57,7 @@ def test_every_expected_failure_names_a_check_and_a_reason(model):
     from sklearn.utils.estimator_checks import estimator_checks_generator
 
     known = {law.name for law in LAWS}
-    known |= {getattr(check, "func", check).__name__ for _, check in estimator_checks_generator(model)}
+    known |= {getattr(check, "func", check).__name__ for _, check in estimator_checks_generator(for_rows(model))}
     assert expected_failures(model).keys() <= known
     assert all(expected_failures(model).values())
 

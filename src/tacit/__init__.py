@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit._version import __version__
 
-_VERBS = {"save": "tacit.persist", "load": "tacit.persist"}
+_VERBS = {"explore": "tacit.report", "save": "tacit.persist", "load": "tacit.persist"}
 _ROOMS = (
     "checks",
     "cluster",
@@ -23,10 +23,11 @@ _ROOMS = (
     "persist",
     "plot",
     "predict",
+    "report",
     "sequence",
 )
 
-__all__ = ["__version__", "load", "save", *_ROOMS]
+__all__ = ["__version__", "explore", "load", "save", *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:

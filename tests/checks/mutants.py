@@ -6,6 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.checks.models import BallMixture, Balls, RunningMean
 
+from tacit.data.chunks import ChunkSource
+from tacit.learn.skin import Elsewhere
 from tacit.persist import register
 
 
@@ -43,6 +45,11 @@ class ImpossibleSample(BallMixture):
     def score_samples(self, X):
         with np.errstate(over="ignore"):
             return super().score_samples(X)
+
+
+class SeesOnePart(Elsewhere, BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(next(iter(X)).X if isinstance(X, ChunkSource) else X, sample_weight=sample_weight)
 
 
 class IgnoresWeights(BallMixture):

@@ -15,6 +15,12 @@ from tacit.data.chunks import ArraySource, Chunk
 from tacit.learn import reducing
 
 
+@pytest.fixture(autouse=True)
+def _bounds_for_few_rows(monkeypatch):
+    """Keep bounds for small tables too, where they would not pay."""
+    monkeypatch.setattr("tacit.cluster.kmeans_model.BOUNDS_WORK", 0)
+
+
 def framed(X, centres):
     names = tuple(f"x{j}" for j in range(X.shape[1]))
     return frame_of(lambda f: f(Chunk(X)), names, centres)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
 from tacit.data import Column, Schema
-from tacit.impute import Imputer, choose
+from tacit.impute import Imputer
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.3], [0.0, 0.3, 1.0]])
 
@@ -113,21 +113,26 @@ def test_columns_of_few_values_do_not_make_components():
     assert Imputer(random_state=0).fit(X).model_.n_components == 1
 
 
-def test_a_second_look_may_find_that_one_component_is_enough(monkeypatch):
-    # Each search is told to choose: two components at first, then one; sizes never grow again.
-    asked = []
+@pytest.mark.parametrize("criterion", ["bic", "aic", "icl", "held-out"])
+def test_every_criterion_finds_clouds_that_are_apart(criterion):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 2)) + np.repeat([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0]], 80, axis=0)
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    model = Imputer(criterion=criterion, max_components=4, random_state=0).fit(X).model_
+    assert model.n_components == 3 if criterion in ("bic", "icl") else model.n_components >= 3
+    assert model.converged_
 
-    def search(complete, base, sizes, criterion, rng):
-        asked.append(sizes)
-        wanted = sizes[:2] if len(asked) == 1 else sizes[:1]
-        return choose_search(complete, base.set_params(n_components=1), wanted[-1:], criterion, rng)
 
-    choose_search = choose._search
-    monkeypatch.setattr(choose, "_search", search)
-    _, Y, _ = two_clouds(200, 0)
-    model = Imputer(random_state=0).fit(Y).model_
-    assert asked == [range(1, 6), range(1, 3), range(1, 2)]
-    assert model.n_components == 1
+def test_the_model_found_is_one_that_fits_by_itself():
+    _, Y, _ = two_clouds(800, 3)
+    found = Imputer(random_state=0).fit(Y).model_
+    again = clone(found).set_params(random_state=0, tol=1e-6).fit(Y)
+    assert found.score(Y) == pytest.approx(again.score(Y), abs=0.02)
+    assert_allclose(found.means_, again.means_, atol=0.1)
+    assert found.lower_bound_ * 800 <= again.lower_bound_ * 800 + 1e-6
+    assert (np.diff(found.lower_bounds_) >= -1e-9).all()
+    partial = found.partial_fit(Y[:10])
+    assert partial.statistics_.rows == 810
 
 
 def test_a_long_table_is_searched_in_part_and_fitted_whole():
@@ -138,6 +143,14 @@ def test_a_long_table_is_searched_in_part_and_fitted_whole():
     error = np.sqrt(np.mean((imputer.transform(Y) - X)[holes] ** 2))
     assert error < 0.75 * np.sqrt(np.mean((np.nanmean(Y, axis=0) - X)[holes] ** 2))
     assert imputer.model_.means_init is None
+
+
+def test_a_column_that_is_not_in_the_part_searched_is_filled_all_the_same():
+    _, Y, _ = two_clouds(5000, 4)
+    Y[:, 2] = np.nan
+    Y[:2, 2] = [7.0, 9.0]
+    filled = Imputer(random_state=0).fit_transform(Y)
+    assert_allclose(filled[:, 2].mean(), 8.0, atol=1.0)
 
 
 # models of the user's

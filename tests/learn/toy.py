@@ -21,6 +21,12 @@ class CoinSums(Statistics):
     second_heads: float
 
 
+@dataclass(frozen=True)
+class Seen(Statistics):
+    calls: int
+    visits: int
+
+
 class TwoCoins:
     """Rows are one column of 0 and 1 tosses out of ten."""
 

@@ -10,8 +10,9 @@ from safetensors.numpy import save as save_tensors
 from sklearn.cluster import KMeans as ForeignKMeans
 from tests.checks.models import BallMixture, RunningMean
 
+from tacit.data import container
 from tacit.distributions import Poisson
-from tacit.persist import LoadError, classes, file, load, register, save
+from tacit.persist import LoadError, classes, load, register, save
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 
@@ -25,9 +26,9 @@ def saved(tmp_path):
 
 def rewrite(path: Path, change) -> Path:
     """Change the manifest and arrays of a file and give it a checksum that is right."""
-    manifest, arrays = file.read(path)
+    manifest, arrays = container.read(path)
     change(manifest, arrays)
-    file.write(path, manifest, arrays)
+    container.write(path, manifest, arrays)
     return path
 
 
@@ -295,7 +296,7 @@ def test_an_array_of_objects_cannot_come_from_a_file(saved):
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
 def test_a_manifest_that_is_none(tmp_path, text):
-    labels = {"tacit": text, "sha256": file._digest(text, {})}
+    labels = {"tacit": text, "sha256": container._digest(text, {})}
     path = tmp_path / "m"
     path.write_bytes(save_tensors({}, metadata=labels))
     with pytest.raises(LoadError, match="'tacit' is not a JSON"):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sequence.brute import enumerate_paths, random_chain
 
-from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain, sweep
+from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain, stretch, sweep, viterbi
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.booleans())
 QUICK = settings(max_examples=60, deadline=None)
@@ -32,12 +32,13 @@ def test_smoothing_is_the_sum_over_all_paths(case):
 @QUICK
 @given(CASES)
 def test_log_space_is_the_sum_over_all_paths(case):
-    model, L, _, brute = setting(case)
-    g, moves = np.empty_like(L), np.zeros((model.n_states, model.n_states))
-    total = sweep._smooth_in_logs(model, L.copy(), 0, 1.0, g, moves)
-    assert total == pytest.approx(brute.log_likelihood)
-    np.testing.assert_allclose(g, brute.posterior, atol=1e-9)
-    np.testing.assert_allclose(moves, brute.moves, atol=1e-9)
+    model, L, lengths, brute = setting(case)
+    job = stretch.Job(model, None, lambda a, b: L[a:b].copy(), lambda i, j, g: g)
+    undone = stretch.Swept.empty(model.n_states, np.array([np.nan]))
+    found = sweep._in_logs(undone, job, np.array([0]), lengths, 0)
+    assert found.log_likelihood[0] == pytest.approx(brute.log_likelihood)
+    np.testing.assert_allclose(found.results[0], brute.posterior, atol=1e-9)
+    np.testing.assert_allclose(found.transitions, brute.moves, atol=1e-9)
 
 
 @QUICK
@@ -56,7 +57,7 @@ def test_filtering_ends_where_smoothing_does(case):
 @given(CASES)
 def test_viterbi_and_the_n_best_are_the_best_of_all_paths(case):
     model, L, lengths, brute = setting(case)
-    logs, path = chain.viterbi(model, L, lengths)
+    logs, path = viterbi.best_paths(model, lambda a, b: L[a:b].copy(), lengths)
     assert logs[0] == pytest.approx(np.log(brute.joint[0]))
     assert chain.path_log_prob(model, L, lengths, path)[0] == pytest.approx(logs[0])
     scores, paths = chain.n_best(model, L, 7)
@@ -87,7 +88,7 @@ def test_several_sequences_are_each_by_themselves():
     np.testing.assert_allclose(found.log_likelihood, [p.log_likelihood for p in parts])
     np.testing.assert_allclose(found.posterior, np.vstack([p.posterior for p in parts]))
     np.testing.assert_allclose(found.transitions, sum(p.moves for p in parts))
-    logs, path = chain.viterbi(model, np.log(b), lengths)
+    logs, path = viterbi.best_paths(model, lambda i, j: np.log(b[i:j]), lengths)
     np.testing.assert_allclose(logs, [np.log(p.joint[0]) for p in parts])
     np.testing.assert_array_equal(path, np.concatenate([p.paths[0] for p in parts]))
 
@@ -102,6 +103,10 @@ def test_many_states_agree_with_plain_matrix_products(K):
     assert found.log_likelihood[0] == pytest.approx(np.log(alpha.sum()))
     np.testing.assert_allclose(found.posterior[-1], alpha / alpha.sum())
     np.testing.assert_allclose(found.transitions.sum(axis=1), found.posterior[:-1].sum(axis=0))
+    log, path = viterbi.best_paths(chain.Chain(start, A), lambda i, j: np.log(b[i:j]), np.array([30]))
+    logs, paths = chain.n_best(chain.Chain(start, A), np.log(b), 1)
+    assert log == pytest.approx(logs)
+    np.testing.assert_array_equal(path, paths[0])
 
 
 def test_a_single_state_is_the_plain_distribution():

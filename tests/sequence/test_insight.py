@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from tacit.distributions import Categorical, Gaussian, Poisson, Product
+from tacit.distributions import Bernoulli, Categorical, Exponential, Gamma, Gaussian, Poisson, Product
 from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MixtureOf, PoissonHMM, scores
 
 RNG = np.random.RandomState(0)
 X = np.r_[RNG.standard_normal((30, 2)), RNG.standard_normal((30, 2)) + 3]
 COUNTS = np.r_[RNG.poisson(2, (30, 1)), RNG.poisson(9, (30, 1))]
 MIXED = np.column_stack([X[:, 0], (X[:, 1] > 1).astype(float)])
+HOLES = np.where(RNG.uniform(size=X.shape) < 0.2, np.nan, X)
+BINARY = np.r_[RNG.uniform(size=(30, 2)) < 0.3, RNG.uniform(size=(30, 2)) < 0.7].astype(float)
 LENGTHS = [20, 40]
 MODELS = {
     "diag": (GaussianHMM(2, "diag"), X),
@@ -24,7 +26,17 @@ MODELS = {
     "any": (HiddenMarkovModel(2, Product([(Gaussian(), 0), (Categorical(), 1)]), n_iter=5), MIXED),
     "blend": (HiddenMarkovModel(2, MixtureOf((Gaussian(kind="diag"), Gaussian(kind="diag"))), n_iter=5), X),
     "counts": (HiddenMarkovModel(2, Poisson(), n_iter=5), COUNTS),
+    "waiting": (HiddenMarkovModel(2, Exponential(), n_iter=5), np.abs(X)),
+    "binary": (HiddenMarkovModel(2, Bernoulli(), n_iter=5), BINARY),
+    "round": (HiddenMarkovModel(2, Gaussian(kind="spherical"), n_iter=5), X),
+    "shared": (HiddenMarkovModel(3, Gaussian(), tied=[0, 0, 1], n_iter=5), X),
+    "diag with holes": (GaussianHMM(2, "diag"), HOLES),
+    "full with holes": (GaussianHMM(2, "full"), HOLES),
+    "tied with holes": (GaussianHMM(2, "tied"), HOLES),
+    "any with holes": (HiddenMarkovModel(2, n_iter=5), HOLES),
+    "gamma": (HiddenMarkovModel(2, Gamma(), n_iter=5), COUNTS + 1.0),
 }
+BY_DIFFERENCES = ("gamma",)
 
 
 @pytest.fixture(params=MODELS, ids=list(MODELS))
@@ -49,6 +61,21 @@ def test_scores_are_the_slopes_of_the_log_likelihood(fitted):
             model._store_theta(params.theta)
             values.append(model.score_sequences(rows, LENGTHS))
         np.testing.assert_allclose(found[:, p], (values[0] - values[1]) / 2e-5, atol=2e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_slopes_of_the_usual_families_need_no_differences(name, monkeypatch):
+    def refused(*_):
+        raise RuntimeError("a small step was taken")
+
+    model, rows = MODELS[name]
+    model.set_params(random_state=0).fit(rows, LENGTHS)
+    monkeypatch.setattr(scores, "unpack_emission", refused)
+    if name in BY_DIFFERENCES:
+        with pytest.raises(RuntimeError, match="small step"):
+            model.fisher_scores(rows, LENGTHS)
+    elif name != "stationary":
+        assert np.isfinite(model.fisher_scores(rows, LENGTHS)).all()
 
 
 def test_unpacking_undoes_packing(fitted):

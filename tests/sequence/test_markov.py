@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from tacit.sequence import MarkovChain
 from tacit.sequence.passage import first_passage_times
@@ -130,13 +131,23 @@ def test_the_long_run_of_a_longer_memory():
         ({"order": -1}, [0, 1], "order must be"),
         ({"smoothing": "some"}, [0, 1], "smoothing must be"),
         ({"prior": -1.0}, [0, 1], "prior must not be negative"),
-        ({}, [np.nan], "every symbol is missing"),
+        ({}, [np.nan], "every symbol .column 0 of X. is missing"),
         ({}, [], "empty"),
+        ({}, np.zeros((5, 2)), "reads a single column of symbols"),
+        ({}, np.array([1j, 2]), "Complex data not supported"),
+        ({}, np.array([1.0, np.inf]), "column 0 of X holds inf"),
     ],
 )
 def test_bad_input(settings_, X, message):
     with pytest.raises(ValueError, match=message):
         MarkovChain(**settings_).fit(X)
+
+
+def test_what_is_no_symbol_at_all():
+    with pytest.raises(TypeError, match="must be a string or a number, not 'dict'"):
+        MarkovChain().fit(np.array([1.0, {"a": 1}], dtype=object))
+    with pytest.raises(TypeError, match="X is sparse"):
+        MarkovChain().fit(sparse.csr_array(np.eye(3)))
 
 
 def test_more_cannot_be_forgotten_than_was_learnt():

@@ -86,6 +86,24 @@ def law_threads_change_nothing(case: Case) -> None:
     assert_same_bits(found[0], found[1], "one thread against two")
 
 
+@law("fit", when=lambda case: case.by_rows and hasattr(case.estimator.fit, "takes_elsewhere"))
+def law_dask_gives_the_same(case: Case) -> None:
+    """Dask collections, cut anyhow, give the model of the table that they are, to 1e-10."""
+    try:
+        import dask
+        import dask.array as da
+    except ImportError:
+        raise SkipTest("Dask is not installed") from None
+    cut = len(case.X) // 3 + 1
+    X = da.from_array(case.X, chunks=(cut, case.X.shape[1]))
+    y = None if case.y is None else da.from_array(case.y, chunks=cut)
+    with dask.config.set(scheduler="synchronous"):
+        there = case.fitted(X, y)
+    here = case.fitted()
+    assert_close(learnt(here, len(case.X)), learnt(there, len(case.X)), "Dask against memory", rtol=1e-10)
+    assert_close(case.answers(here), case.answers(there), "Dask against memory")
+
+
 @law("_engine", when=lambda case: case.by_rows)
 def law_statistics_add(case: Case) -> None:
     """expect(a) + expect(b) is expect(a ++ b), and subtracting b leaves a, as far as `update` can tell."""

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.checks.rows import reads_sequences
+
 Array = NDArray[Any]
 VERBS = ("predict", "predict_proba", "score_samples", "transform")
 ROWS = 60
@@ -89,7 +91,7 @@ class Case:
     @property
     def by_rows(self) -> bool:
         """Whether rows stand alone (they do not in models of sequences)."""
-        return not self.takes("lengths")
+        return not reads_sequences(self.estimator)
 
     # fitting and asking
 

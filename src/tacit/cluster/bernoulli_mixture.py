@@ -1,21 +1,22 @@
 """Mixtures of Bernoullis: hidden groups in tables of zeros and ones."""
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from tacit.cluster.mixture_base import TableMixture
 from tacit.cluster.mixture_binary import BinaryBlock
 from tacit.cluster.mixture_discrete import Values
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
-from tacit.cluster.mixture_prior import fixed_weights, strength_of, weight_pseudo, with_block_priors
+from tacit.cluster.mixture_prior import strength_of, weight_pseudo, with_block_priors
 from tacit.data import frames
+from tacit.data.chunks import ChunkSource
 from tacit.distributions import Beta, Parts
 from tacit.learn.protocol import Array
-from tacit.learn.skin import read_rows
+from tacit.learn.skin import read_rows, read_source
 
 
 class BernoulliMixture(TableMixture):
@@ -78,15 +79,8 @@ class BernoulliMixture(TableMixture):
     """
 
     _parameter_constraints: dict = {  # noqa: RUF012
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        **TableMixture._parameter_constraints,
         "binarize": [None, Interval(Real, None, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
-        "method": [StrOptions({"em", "gradient"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -128,6 +122,15 @@ class BernoulliMixture(TableMixture):
         rows = read_rows(self, X, reset=reset, allow_nan=True).astype(np.float64, copy=False)
         if reset:
             self._names = frames.column_names(X if frames.is_frame(X) else rows)
+        return self._zeros_and_ones(rows)
+
+    def _encoded(self, X: ChunkSource, *, reset: bool) -> ChunkSource:
+        source = read_source(self, X, reset=reset, allow_nan=True)
+        if reset:
+            self._names = source.column_names
+        return source.mapped(self._zeros_and_ones)
+
+    def _zeros_and_ones(self, rows: Array) -> Array:
         if self.binarize is None:
             wrong = (rows != 0) & (rows != 1) & ~np.isnan(rows)
             if wrong.any():
@@ -166,8 +169,8 @@ class BernoulliMixture(TableMixture):
         weights = np.full(self._k, 1 / self._k) if self.weights_init is None else self._weights_given()
         return MixtureParams(weights, (Values(values),))
 
-    def _weights_given(self) -> Array:
-        return fixed_weights(self.weights_init, self._k, "weights_init")
+    def _start_settings(self, params: MixtureParams, model: MixtureModel) -> dict[str, Any]:
+        return {"weights_init": params.weights, "probabilities_init": params.parts[0].values}
 
     @property
     def _keeps_order(self) -> bool:

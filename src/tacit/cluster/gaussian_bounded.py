@@ -52,10 +52,8 @@ class Limits:
     known: Array  # shaped as the covariances, NaN where they are learnt
 
     def weights(self, counts: Array) -> Array:
-        """The w that maximise sum counts log w, by water-filling."""
-        first, group = np.unique(self.groups.weights, return_index=True, return_inverse=True)[1:]
-        n = np.maximum(np.bincount(group, counts), np.finfo(float).tiny)  # none at all is shared out evenly
-        return _filled(n, np.bincount(group), Box(self.weight_box.low[first], self.weight_box.high[first]))[group]
+        """The weights that are best for these counts."""
+        return best_weights(counts, self.groups.weights, self.weight_box)
 
     def means(self, params: GaussianParams, best: Array, mass: Array) -> Array:
         """The best means at the current covariances, `best` and `mass` (k, 1 or d) being those without limits."""
@@ -147,6 +145,19 @@ def boxed(A: Array, b: Array, box: Box, start: Array) -> Array:
         if np.abs(point - before).max() <= 1e-14 * np.abs(point).max():
             break
     return point
+
+
+def best_weights(counts: Array, groups: NDArray[np.intp], box: Box) -> Array:
+    """The w in a box, equal within groups, that maximise sum counts log w: by water-filling.
+
+    Examples
+    --------
+    >>> best_weights(np.array([6.0, 3.0, 1.0]), np.arange(3), Box(np.array([0.0, 0.0, 0.2]), np.ones(3)))
+    array([0.53..., 0.26..., 0.2 ])
+    """
+    first, group = np.unique(groups, return_index=True, return_inverse=True)[1:]
+    n = np.maximum(np.bincount(group, counts), np.finfo(float).tiny)  # none at all is shared out evenly
+    return _filled(n, np.bincount(group), Box(box.low[first], box.high[first]))[group]
 
 
 def _filled(n: Array, size: Array, box: Box) -> Array:

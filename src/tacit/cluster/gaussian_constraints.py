@@ -65,7 +65,7 @@ def read_constraints(fixed: Any, bounds: Any, tied: Any, *, kind: Kind, k: int, 
     tied = _mapping(tied, "tied", ("weights", "means", "covariances"))
     if kind == "tied" and tied.get("covariances"):
         raise ValueError('tied["covariances"]: with covariance_type="tied" all of them are one already')
-    groups = Groups(*(_groups(tied.get(name), f'tied["{name}"]', k) for name in Groups._fields))
+    groups = Groups(*(read_groups(tied.get(name), f'tied["{name}"]', k) for name in Groups._fields))
     variance_shape = {"diag": (k, d), "tied": ()}.get(kind, (k,))
     found = Constraints(
         kind,
@@ -75,7 +75,7 @@ def read_constraints(fixed: Any, bounds: Any, tied: Any, *, kind: Kind, k: int, 
         _box({}, bounds, "variances", variance_shape, groups.covariances, (0.0, np.inf)),
         _known(fixed.get("covariances"), kind, k, d),
     )
-    _check_weights(found.weights)
+    check_weight_box(found.weights, 'fixed["weights"]')
     return _check_known(found)
 
 
@@ -109,7 +109,7 @@ def _box(
     groups: NDArray[np.intp],
     widest: tuple[float, float],
 ) -> Box:
-    box = _bounds(bounds.get(name), f'bounds["{name}"]', shape, widest)
+    box = read_bounds(bounds.get(name), f'bounds["{name}"]', shape, widest)
     if fixed.get(name) is not None:
         value = _array(fixed[name], f'fixed["{name}"]', shape, exact=True)
         given = ~np.isnan(value)
@@ -124,7 +124,8 @@ def _box(
     return box if box.low.ndim == 0 else _shared(box, groups, name)
 
 
-def _bounds(given: Any, name: str, shape: tuple[int, ...], widest: tuple[float, float]) -> Box:
+def read_bounds(given: Any, name: str, shape: tuple[int, ...], widest: tuple[float, float]) -> Box:
+    """A pair (low, high) of numbers or arrays, None for no bound, as a box of some shape; the widest if None."""
     if given is None:
         return Box(np.full(shape, widest[0]), np.full(shape, widest[1]))
     if not isinstance(given, (tuple, list)) or len(given) != 2:
@@ -140,10 +141,11 @@ def _bounds(given: Any, name: str, shape: tuple[int, ...], widest: tuple[float, 
     return Box(low, high)
 
 
-def _groups(given: Any, name: str, k: int) -> NDArray[np.intp]:
+def read_groups(given: Any, name: str, k: int) -> NDArray[np.intp]:
+    """(k,) the first component that each one shares a value with, from groups of them; True for all components."""
     out = np.arange(k)
     seen: set[int] = set()
-    for group in given or ():
+    for group in [range(k)] if given is True else given or ():
         members = np.atleast_1d(np.asarray(group))
         whole = members.ndim == 1 and np.issubdtype(members.dtype, np.integer)
         if not whole or (members < 0).any() or (members >= k).any():
@@ -166,16 +168,15 @@ def _shared(box: Box, groups: NDArray[np.intp], name: str) -> Box:
     return Box(low, high)
 
 
-def _check_weights(box: Box) -> None:
+def check_weight_box(box: Box, fixed: str) -> None:
+    """See that weights inside can sum to one; `fixed` is what the user calls those that stay."""
     least, most = box.low.sum(), box.high.sum()
     if least > 1 + _ROUNDING:
         raise ValueError(
-            f'fixed["weights"] and the lower bounds of bounds["weights"] sum to {least:g}: weights cannot exceed one'
+            f'{fixed} and the lower bounds of bounds["weights"] sum to {least:g}: weights cannot exceed one'
         )
     if most < 1 - _ROUNDING:
-        raise ValueError(
-            f'fixed["weights"] and the upper bounds of bounds["weights"] sum to {most:g}: weights must reach one'
-        )
+        raise ValueError(f'{fixed} and the upper bounds of bounds["weights"] sum to {most:g}: weights must reach one')
 
 
 def _known(given: Any, kind: Kind, k: int, d: int) -> Array:
@@ -190,7 +191,8 @@ def _check_known(found: Constraints) -> Constraints:
     if kind in ("full", "tied"):
         for i, matrix in enumerate(known.reshape(-1, *known.shape[-2:])):
             if not np.isnan(matrix).all():
-                _check_matrix(matrix, i, np.broadcast_to(found.variances, (2, *known.shape[:-2])).reshape(2, -1)[:, i])
+                bounds = np.broadcast_to(found.variances, (2, *known.shape[:-2])).reshape(2, -1)[:, i]
+                check_matrix(matrix, f'fixed["covariances"] of component {i}', bounds)
     else:
         wrong = (known <= 0) | np.isinf(known) | (known < found.variances.low) | (known > found.variances.high)
         if wrong.any():
@@ -199,11 +201,11 @@ def _check_known(found: Constraints) -> Constraints:
                 f'fixed["covariances"] at {where} is {known[where]:g}: it must be positive and inside '
                 'bounds["variances"]'
             )
-    return found if kind == "tied" else replace(found, known=_shared_known(known, found.groups.covariances))
+    return found if kind == "tied" else replace(found, known=shared_known(known, found.groups.covariances))
 
 
-def _check_matrix(matrix: Array, component: int, bounds: Array) -> None:
-    name = f'fixed["covariances"] of component {component}'
+def check_matrix(matrix: Array, name: str, bounds: Array) -> None:
+    """See that a matrix is a covariance, with variances inside bounds along its main axes."""
     if not np.isfinite(matrix).all():
         raise ValueError(f"{name} must be given whole (finite), or be NaN throughout to be learnt")
     values = np.linalg.eigvalsh(matrix)
@@ -214,7 +216,7 @@ def _check_matrix(matrix: Array, component: int, bounds: Array) -> None:
         raise ValueError(f'{name} has variances from {values[0]:g} to {values[-1]:g}, outside bounds["variances"]')
 
 
-def _shared_known(known: Array, groups: NDArray[np.intp]) -> Array:
+def shared_known(known: Array, groups: NDArray[np.intp]) -> Array:
     """What is fixed for one component of a group is fixed for all of it."""
     out = known.copy()
     for group in np.unique(groups):

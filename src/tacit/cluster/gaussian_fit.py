@@ -71,13 +71,13 @@ class GaussianTask:
         with reducing(own) as reduce, progress("mixture", self.mixture.max_iter, self.mixture.verbose) as bar:
             hook = both(bar, self.on_iteration)
             fit = self._climb(model, self._start(model, frame, own, rng), reduce, hook)
-            if self.mixture.max_iter == 0 or fit.reason == "stopped":
+            if self.mixture.max_iter == 0 or fit.halted:
                 return fit
             again = partial(self._again, model, reduce, hook)
             return revived(fit, model, own, again, self._movable(model))
 
     def _model(self) -> GaussianMixtureModel:
-        model = self.mixture._model(sum(chunk.total_weight for chunk in self.source))
+        model = self.mixture._model(self.source.totals()[0])
         if self.labels is None:
             return model
         return LabelledModel(model.kind, model.strength, model.prior, model.constraints, self.labels)

@@ -27,12 +27,13 @@ from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.mixture_skin import MixturePredictions
 from tacit.data.chunks import ChunkSource
 from tacit.data.matrix import check_weights
-from tacit.learn.em import Hook
+from tacit.learn.em import Fit, Hook
 from tacit.learn.protocol import Array
-from tacit.learn.skin import read_rows
+from tacit.learn.skin import Elsewhere, read_rows, read_source
 
 
 class GaussianMixture(
+    Elsewhere,
     GaussianOnline,
     GaussianErrors,
     GaussianImputation,
@@ -96,7 +97,8 @@ class GaussianMixture(
     weights_, means_, covariances_, precisions_, precisions_cholesky_
         The fitted mixture, in the data's own units.
     converged_, n_iter_, reason_
-        How the best start ended: "converged", "max_iter", "stopped", or "stalled" (a gradient that leads nowhere).
+        How the best start ended: "converged", "max_iter", "stopped", "interrupted" (Ctrl-C), or "stalled" (a gradient
+        that leads nowhere).
     lower_bound_, lower_bounds_
         The objective per row, at the end and at every iteration.
     statistics_
@@ -137,6 +139,7 @@ class GaussianMixture(
     }
 
     _takes_missing = True
+    _is_iterative = True
 
     def __init__(
         self,
@@ -206,12 +209,10 @@ class GaussianMixture(
         on_iteration
             Called with each step; a true return value stops the fit.
         """
-        rows, weights = self._rows(X, sample_weight, reset=True)
-        known = read_labels(labels, len(rows), self.n_components)
-        if known is None:
-            source = sorted_by_pattern(rows, weights)
-        else:
-            source, known = labelled_source(rows, weights, known)
+        source, known = self._source(X, sample_weight, reset=True), None
+        if labels is not None:
+            rows, weights = self._rows(X, sample_weight, reset=True)
+            source, known = labelled_source(rows, weights, read_labels(labels, len(rows), self.n_components))
         task = GaussianTask(self, source, known, on_iteration)
         best = task.best()
         if best.reason in ("max_iter", "stalled") and self.max_iter > 0:
@@ -221,12 +222,7 @@ class GaussianMixture(
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        params, stats = task.in_order(best)
-        self._keep(public_values(params), stats)
-        self.converged_, self.n_iter_, self.reason_ = best.converged, best.n_iter, best.reason
-        self.lower_bounds_ = [value / best.rows for value in best.trace]
-        self.lower_bound_ = self.lower_bounds_[-1]
-        return self
+        return self._adopt(best, *task.in_order(best))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, then give the most probable component of each row."""
@@ -240,15 +236,24 @@ class GaussianMixture(
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Array, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)
-        if reset and len(rows) < self.n_components:
-            raise ValueError(
-                f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
-                f"n_samples = {len(rows)}: use fewer components"
-            )
+        if reset:
+            self._check_size(len(rows))
         return rows, check_weights(sample_weight, len(rows))
 
+    def _check_size(self, n_rows: int) -> None:
+        if n_rows < self.n_components:
+            raise ValueError(
+                f"Expected n_samples >= n_components but got n_components = {self.n_components}, "
+                f"n_samples = {n_rows}: use fewer components"
+            )
+
     def _source(self, X: Any, sample_weight: Any, *, reset: bool) -> ChunkSource:
-        return sorted_by_pattern(*self._rows(X, sample_weight, reset=reset))
+        if not isinstance(X, ChunkSource):
+            return sorted_by_pattern(*self._rows(X, sample_weight, reset=reset))
+        source = read_source(self, X, reset=reset, allow_nan=True)
+        if reset:
+            self._check_size(source.totals()[1] if source.n_rows is None else source.n_rows)
+        return source
 
     def _model(self, rows: float) -> GaussianMixtureModel:
         kind, k, d = self.covariance_type, self.n_components, self.n_features_in_
@@ -256,6 +261,14 @@ class GaussianMixture(
         if constraints is not None and self.method == "gradient":
             raise ValueError('method="gradient" takes no fixed, bounds or tied: use method="em"')
         return GaussianMixtureModel(kind, self.reg_covar * rows / k, read_prior(self.prior, kind, k, d), constraints)
+
+    def _adopt(self, fit: Fit, params: GaussianParams, stats: GaussianMoments) -> Self:
+        """Take over what a fit found, its components in the order of `params`."""
+        self._keep(public_values(params), stats)
+        self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
+        self.lower_bounds_ = [value / fit.rows for value in fit.trace]
+        self.lower_bound_ = self.lower_bounds_[-1]
+        return self
 
     def _keep(self, params: Public, stats: GaussianMoments) -> None:
         self.statistics_ = stats

@@ -7,8 +7,8 @@ import numpy as np
 from tacit import compiled
 from tacit.cluster.gaussian_constraints import Constraints
 from tacit.cluster.gaussian_gradient import packed, packed_slope, unpacked
-from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
-from tacit.cluster.gaussian_params import KINDS, Frame, GaussianParams, Kind
+from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of, powers_of_two
+from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind
 from tacit.cluster.gaussian_prior import FramePrior, MixturePrior, relative_prior
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.gaussian_update import updated
@@ -95,17 +95,13 @@ def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array
     W, frame = params.coefficients(), params.frame
     sums = np.zeros((W.shape[1], len(W)))
     bound = compiled.gaussian.expect_features(
-        X, weights, frame.origin, 1 / frame.scale, KINDS.index(params.kind), W, _tied_precision(params),
-        _block_rows(W.shape[1], len(X)), sums, joint,
+        X, weights, frame.origin, 1 / frame.scale, W, params.quadratic, _powers(W.shape[1], len(X)), sums, joint,
     )  # fmt: skip
     return bound, sums
 
 
 def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
     bound, weight, first, second = _run_centred(params, X, weights, _NO_JOINT)
-    if params.kind in ("full", "tied"):
-        half = (X.shape[1] + 1) // 2  # the kernel leaves out the lower left quarter
-        second[:, half:, :half] = second[:, :half, half:].transpose(0, 2, 1)
     shaped = {"full": second, "tied": second[0], "diag": second[:, 0]}.get(params.kind)
     centre = np.broadcast_to(params.root_parts[0], params.means.shape)
     return bound, weight, centre, first, second.sum(axis=(1, 2)) if shaped is None else shaped
@@ -113,11 +109,12 @@ def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Arr
 
 def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array):
     k, d = params.means.shape
-    frame, add = params.frame, getattr(compiled.gaussian, f"expect_{params.shape_of_roots}")
+    kernels, frame = compiled.gaussian, params.frame
+    add = kernels.expect_elementwise if params.shape_of_roots == "elementwise" else kernels.expect_stacked
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
     bound = add(
         X, weights, frame.origin, 1 / frame.scale, *params.root_parts, params.constants,
-        _block_rows(d, len(X)), weight, first, second, joint,
+        _powers(min(d, 64), len(X)), weight, first, second, joint,
     )  # fmt: skip
     return bound, weight, first, second
 
@@ -132,13 +129,9 @@ def _total_second(frame: Frame, chunk: Chunk, X: Array) -> Array:
     return kept[1]
 
 
-def _tied_precision(params: GaussianParams) -> Array:
-    return params.precision[0] if params.kind == "tied" else np.empty((0, 0))
-
-
-def _block_rows(width: int, n: int) -> int:
-    """Rows per block, so that a block of features stays in the second-level cache."""
-    return int(min(np.clip(65536 // width // 64 * 64, 64, 1024), -(-n // 8) * 8))
+def _powers(width: int, n: int) -> tuple[Array, Array]:
+    """Scratch for as many rows as make a block, so that a block of features stays in the second-level cache."""
+    return powers_of_two(int(min(np.clip(65536 // width // 64 * 64, 64, 1024), -(-n // 8) * 8)))
 
 
 def _unpack(upper: Array) -> Array:

@@ -12,14 +12,14 @@ Kind = Literal["full", "tied", "diag", "spherical"]
 KINDS: tuple[Kind, ...] = ("full", "tied", "diag", "spherical")
 
 # The peer's wording, which its users' code may match.
-_ILL_DEFINED = (
+ILL_DEFINED = (
     "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance "
     "caused by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or "
     "scale the input data."
 )
 # Squared distance of a mean from the origin, in its own standard deviations, up to which features are exact enough.
 _FAR = 1e6
-# From this width on the triangular products are faster than the features.
+# From this width on the products with stacked roots are faster than the features.
 _WIDE = 96
 
 
@@ -76,7 +76,7 @@ class GaussianParams:
         if self._elementwise:
             d = self.means.shape[1]
             if (self.covariances <= 0).any():
-                raise ValueError(_ILL_DEFINED)
+                raise ValueError(ILL_DEFINED)
             return np.asarray(1 / np.sqrt(self.covariances.reshape(len(self.means), 1, -1))) * np.ones(d)
         covariances = self.covariances.reshape(-1, *self.covariances.shape[-2:])
         return np.ascontiguousarray(np.linalg.inv(_cholesky(covariances)).transpose(0, 2, 1))
@@ -85,16 +85,31 @@ class GaussianParams:
     def root_parts(self) -> tuple[Array, ...]:
         """Centres and roots as their kernel takes them.
 
-        The triangular ones as centres, offsets, upper left quarter and right half: one centre, the origin, where
-        all components are near it, else each component's own mean.
+        The triangular ones as centres, offsets, left halves (their upper quarters) and right halves: one centre, the
+        origin, where all components are near it, and their roots side by side; else each component's own.
         """
         if self._elementwise:
             return self.means, self.roots
         half = (self.means.shape[1] + 1) // 2
-        centres = np.zeros_like(self.means[:1]) if self.is_near else self.means
-        offsets = self.whitened_means if self.is_near else np.zeros_like(self.means)
-        quarter, right = self.roots[:, :half, :half], self.roots[:, :, half:]
-        return centres, offsets, np.ascontiguousarray(quarter), np.ascontiguousarray(right)
+        halves = self.roots[:, :half, :half], self.roots[:, :, half:]
+        if not self.is_near:
+            return self.means, np.zeros_like(self.means), *map(np.ascontiguousarray, halves)
+        side_by_side = (np.concatenate(list(part), axis=1)[None] for part in halves)
+        return np.zeros_like(self.means[:1]), self.whitened_means, *side_by_side
+
+    @cached_property
+    def quadratic(self) -> tuple[Array, ...]:
+        """How the quadratic features are made: pairs of coordinates, counted from one, their target and factor."""
+        d = self.means.shape[1]
+        if self._elementwise:
+            first = second = np.arange(1, d + 1)
+            target = d + first if self.kind == "diag" else np.full(d, d + 1)
+            return first, second, target, np.ones(d)
+        rows, columns = np.triu_indices(d)
+        if self.kind == "full":
+            return rows + 1, columns + 1, d + 1 + np.arange(len(rows)), np.ones(len(rows))
+        factor = -np.where(rows == columns, 0.5, 1.0) * self.precision[0][rows, columns]
+        return rows + 1, columns + 1, np.full(len(rows), d + 1), factor
 
     @cached_property
     def matrices(self) -> Array:
@@ -140,6 +155,11 @@ class GaussianParams:
         """(k or 1, d, d) inverse covariances of the full and tied kinds."""
         return np.asarray(self.roots @ self.roots.transpose(0, 2, 1))
 
+    @cached_property
+    def dense_precision(self) -> Array:
+        """(k or 1, d, d) inverse covariances, whatever the kind."""
+        return self.roots**2 * np.eye(self.means.shape[1]) if self._elementwise else self.precision
+
     def coefficients(self) -> Array:
         """(k, P) so that coefficients @ features(z) = log p(x, k)."""
         pull = self.whitened_means
@@ -166,7 +186,7 @@ class GaussianParams:
 
     @property
     def shape_of_roots(self) -> Literal["elementwise", "triangular"]:
-        """Which kernels fit the roots."""
+        """What the roots look like."""
         return "elementwise" if self._elementwise else "triangular"
 
     @property
@@ -179,4 +199,4 @@ def _cholesky(covariances: Array) -> Array:
         return np.asarray(np.linalg.cholesky(covariances))
     except np.linalg.LinAlgError:
         guilty = [k for k, c in enumerate(covariances) if np.linalg.eigvalsh(c)[0] <= 0]
-        raise ValueError(_ILL_DEFINED + f" (components {guilty})") from None
+        raise ValueError(ILL_DEFINED + f" (components {guilty})") from None

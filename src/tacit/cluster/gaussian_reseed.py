@@ -38,7 +38,7 @@ def revived(
     movable
         (k,) which components may be put elsewhere.
     """
-    n_rows = sum(_counted(chunk).sum() for chunk in source)
+    n_rows = source.totals()[1]
     for _ in fit.params.weights:
         dead = np.flatnonzero((fit.params.weights * n_rows < _ALIVE) & movable)
         if len(dead) == 0:

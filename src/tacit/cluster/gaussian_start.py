@@ -6,12 +6,13 @@ import numpy as np
 
 from tacit.cluster.gaussian_model import GaussianMixtureModel
 from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_of
+from tacit.cluster.gaussian_sample import start_sample
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.kmeans import KMeans
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.distributions.statistics import Moments
 from tacit.learn.protocol import Array, Reduce
-from tacit.learn.start import label_responsibilities, random_responsibilities, sample_rows, start_rows
+from tacit.learn.start import label_responsibilities, random_responsibilities, start_rows
 
 # A start needs a picture of the data, not all of it.
 START_ROWS = 65536
@@ -43,13 +44,13 @@ def start_params(
     model: GaussianMixtureModel, frame: Frame, source: ChunkSource, k: int, how: str, rng: np.random.RandomState
 ) -> GaussianParams:
     """Parameters from rows or responsibilities chosen by `how`: "kmeans", "k-means++", "random_from_data", "random"."""
-    rows, weights = sample_rows(source, START_ROWS, rng)
+    rows, weights = start_sample(source, START_ROWS, rng)
     if how != "random":
         rows, weights = _canonical(rows, weights, k)
     Z = frame.inward(rows)
     full = np.where(np.isnan(Z), 0.0, Z)  # a missing entry stands at its column's mean, for the start only
     if how == "kmeans":
-        start = KMeans(n_clusters=k, n_init=1, random_state=rng).fit(Z, sample_weight=weights)
+        start = KMeans(n_clusters=k, n_init=1, empty="split", random_state=rng).fit(Z, sample_weight=weights)
         responsibilities = label_responsibilities(start.labels_, k)
     elif how == "random":
         responsibilities = random_responsibilities(len(Z), k, rng)

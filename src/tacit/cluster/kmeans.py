@@ -20,18 +20,26 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.kmeans_model import LloydModel, LloydStatistics
-from tacit.cluster.kmeans_rows import CHUNK_ROWS, Frame, Table, distances_to, frame_of, read_table
+from tacit.cluster.kmeans_rows import (
+    CHUNK_ROWS,
+    Frame,
+    Table,
+    Unread,
+    distances_to,
+    frame_of,
+)
 from tacit.cluster.kmeans_run import Run, labelled, run
 from tacit.cluster.kmeans_start import given_start, start_centres
+from tacit.cluster.kmeans_stored import read_table, start_table
 from tacit.learn.em import Hook
 from tacit.learn.reduce import reducing
 from tacit.learn.restarts import best_of
-from tacit.learn.skin import seeds
+from tacit.learn.skin import Elsewhere, seeds
 
 Array = npt.NDArray[np.float64]
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """K-means clustering: each row belongs to the nearest centre, each centre is the mean of its rows.
 
     Takes the place of scikit-learn's class of the same name, and finds the same clusters from the same centres.
@@ -61,8 +69,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     algorithm
         Accepted for scikit-learn's sake: "lloyd" and "elkan" name the same, exact, search.
     empty
-        What becomes of a cluster that no row is nearest to: "split" gives it the row that is farthest from
-        its own centre, as scikit-learn does; "keep" leaves its centre where it is.
+        What becomes of a cluster that no row is nearest to: "keep" leaves its centre where it is; "split" gives
+        it the row that is farthest from its own centre, as scikit-learn does.
 
     Attributes
     ----------
@@ -73,7 +81,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     inertia_
         Sum of weighted squared distances to the nearest centre.
     n_iter_, converged_, reason_
-        How the best start ended: "converged", "max_iter" or "stopped".
+        How the best start ended: "converged", "max_iter", "stopped" or "interrupted" (Ctrl-C).
     trace_
         Free energy at the start of each iteration, and at the end: minus the inertia, up to a constant.
     cluster_weights_
@@ -90,6 +98,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     array([[ 1.,  2.], [10.,  3.]])
     """
 
+    _is_iterative = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
@@ -115,7 +124,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         random_state: Any = None,
         copy_x: bool = True,
         algorithm: Literal["lloyd", "elkan"] = "lloyd",
-        empty: Literal["split", "keep"] = "split",
+        empty: Literal["keep", "split"] = "keep",
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -135,7 +144,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X
-            Rows to cluster; NaN is missing. A sparse matrix is read in dense blocks.
+            Rows to cluster; NaN is missing. A sparse matrix is read in dense blocks, a file in chunks.
         y
             Not used.
         sample_weight
@@ -146,10 +155,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         table = read_table(self, X, sample_weight, reset=True)
         self._check_rows(table)
         with reducing(table.source) as reduce:
-            frame = frame_of(reduce, table.source.column_names, given_start(self.init, table, self.n_clusters))
+            given = given_start(self.init, table, self.n_clusters)
+            frame = frame_of(reduce, table.source.column_names, given, table.X.shape[0])
         best = self._best(table, frame, on_iteration)
         self._remember(best, table, frame)
-        found = np.count_nonzero(np.bincount(best.labels))
+        found = np.count_nonzero(best.stats.weight if isinstance(table.X, Unread) else np.bincount(best.labels))
         if found < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). "
@@ -173,7 +183,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         init = self.cluster_centers_ if begun else self.init
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, given_start(init, table, self.n_clusters))
-            start = start_centres(init, table, frame, self.n_clusters, seeds(self.random_state, 1)[0])
+            rng = seeds(self.random_state, 1)[0]
+            start = start_centres(init, start_table(init, table, rng), frame, self.n_clusters, rng)
             model = LloydModel(frame, start)
             stats = reduce(partial(model.expect, model.params(start)))
         total = self._with_earlier(stats, start) if begun else stats
@@ -184,7 +195,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[np.int32]:
         """Fit, and give the cluster of each row."""
-        return self.fit(X, sample_weight=sample_weight).labels_
+        fitted = self.fit(X, sample_weight=sample_weight)
+        return fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, and give the distance of each row to each centre."""
@@ -192,7 +204,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The cluster of each row: the nearest centre, the first of equals."""
-        return self._labelled(X).labels
+        return self._labelled(X, told=True).labels
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of weighted squared distances to the nearest centre."""
@@ -236,7 +248,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _best(self, table: Table, frame: Frame, on_iteration: Hook | None) -> Run:
         def one(rng: np.random.RandomState) -> Run:
             own = replace(table, source=table.source.fresh())
-            start = start_centres(self.init, own, frame, self.n_clusters, rng)
+            start = start_centres(self.init, start_table(self.init, own, rng), frame, self.n_clusters, rng)
             return run(self, own, frame, start, on_iteration)
 
         small = table.X.shape[0] <= CHUNK_ROWS and not self.verbose and on_iteration is None
@@ -246,9 +258,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _remember(self, done: Run, table: Table, frame: Frame) -> None:
         self.cluster_centers_ = (done.centres + frame.origin).astype(table.X.dtype)
         self.labels_, self.inertia_ = done.labels, done.stats.cost
+        if isinstance(table.X, Unread):
+            del self.labels_  # they would grow with the table: `predict` writes them to a file
         self.cluster_weights_, self._share = done.stats.weight, done.stats.share
         self.n_iter_, self.converged_, self.reason_ = done.n_iter, done.converged, done.reason
         self.trace_ = [*done.trace, done.stats.bound]
+
+    def _fade(self, share: float) -> None:
+        """Take the weight of earlier rows down to a share of it: centres then follow later rows faster."""
+        self.cluster_weights_, self._share = self.cluster_weights_ * share, self._share * share
 
     def _with_earlier(self, stats: LloydStatistics, centres: Array) -> LloydStatistics:
         """Statistics of a batch and of everything before it: the centres are the means of that."""
@@ -256,11 +274,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         first = self._share * centres + stats.first
         return replace(stats, weight=self.cluster_weights_ + stats.weight, share=share, first=first)
 
-    def _labelled(self, X: Any, sample_weight: Any = None) -> Run:
+    def _labelled(self, X: Any, sample_weight: Any = None, *, told: bool | None = None) -> Run:
         check_is_fitted(self)
         table = read_table(self, X, sample_weight, reset=False)
         centres = self.cluster_centers_.astype(np.float64)
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
         start = centres - frame.origin
-        return labelled(LloydModel(frame, start), start, table, keep_memos=False)
+        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told)

@@ -19,6 +19,8 @@ from tacit.learn.protocol import Reduce, Statistics
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
+# Up to this many multiplications per pass, some milliseconds, bounds are not worth the time to compile them.
+BOUNDS_WORK = 20_000_000
 _BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 256, 256
 _NONE = np.empty(0)
 _of_thread = threading.local()
@@ -90,7 +92,7 @@ class LloydModel:
     >>> import numpy as np
     >>> from tacit.data.chunks import Chunk
     >>> rows = np.array([[0.0], [1.0], [9.0]])
-    >>> model = LloydModel(Frame(np.zeros(1), 0.1, 1.0, False), np.array([[0.0], [9.0]]))
+    >>> model = LloydModel(Frame(np.zeros(1), 0.1, 1.0, False, 3), np.array([[0.0], [9.0]]))
     >>> stats = model.expect(model.params(np.array([[0.0], [9.0]])), Chunk(rows))
     >>> stats.cost, stats.weight
     (1.0, array([2., 1.]))
@@ -99,7 +101,7 @@ class LloydModel:
     def __init__(self, frame: Frame, start: Array, again: Reduce | None = None) -> None:
         self.frame = frame
         self.again = again
-        by_bounds = not frame.missing and start.size > DIRECT_WORK
+        by_bounds = not frame.missing and start.size > DIRECT_WORK and start.size * frame.rows > BOUNDS_WORK
         self.groups = Groups.of(start) if by_bounds else None
         K, d = start.shape
         self.per_row = d / 2 * math.log(math.pi) + math.log(K)
@@ -148,8 +150,10 @@ class LloydModel:
     def _direct(
         self, X: Array, weights: Array, centres: Array, labels: Labels, weight: Array, first: Array, share: Array
     ) -> float:
-        B = min(_DIRECT_BLOCK if X.shape[1] <= 16 else _DIRECT_BLOCK // 2, len(X))
-        work = (np.zeros((X.shape[1] + 2, B)), np.ones(B), np.zeros(B), np.zeros(B), np.zeros(B, np.int64))
+        d = X.shape[1]
+        B = min(2 * _DIRECT_BLOCK if d <= 4 else _DIRECT_BLOCK if d <= 16 else _DIRECT_BLOCK // 2, len(X))
+        gap, other, nearest = np.zeros((3, B))
+        work = (np.zeros((d, B)), np.ones(B), gap, other, nearest, np.zeros(B, np.int64))
         args = (X, weights, self.frame.origin, self.frame.missing, centres, work, labels, weight, first, share)
         return float(compiled.kmeans.direct(*args))
 
@@ -163,7 +167,7 @@ class LloydModel:
             trail = memo["lloyd"] = self._first_trail(X, params)
         trail.drift += self.groups.largest(np.linalg.norm(params.centres - trail.centres, axis=1)) * unit
         trail.centres = params.centres
-        cost = compiled.kmeans.bounded(
+        cost = compiled.kmeans_bounds.bounded(
             X, weights, origin, unit, params.centres, params.packed, trail.drift.astype(np.float32),
             _scratch(X.shape[1], *self.groups.members.shape), trail.labels, trail.bounds, weight, first,
         )  # fmt: skip

@@ -33,8 +33,16 @@ def ready(values: Any) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
+class Unread:
+    """Stands for the rows of a table that is not in memory."""
+
+    shape: tuple[int, int]
+    dtype: npt.DTypeLike
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
-    """A checked table, whole and in chunks; `X` is an array, or sparse in CSR form."""
+    """A checked table, whole and in chunks; `X` is an array, or sparse in CSR form, or `Unread`."""
 
     X: Any
     source: ChunkSource
@@ -45,8 +53,7 @@ def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: 
     if not issparse(X):
         rows = read_rows(estimator, X, reset=reset, allow_nan=True)
         names = getattr(estimator, "feature_names_in_", None)
-        # Little work per row is worth larger chunks.
-        most = 2 * CHUNK_ROWS if estimator.n_clusters * rows.shape[1] <= DIRECT_WORK else CHUNK_ROWS
+        most = most_rows(estimator.n_clusters * rows.shape[1])
         return Table(rows, ArraySource(rows, weights, most, None if names is None else tuple(names)))
     floats = [np.float64, np.float32]
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_all_finite="allow-nan")
@@ -54,6 +61,11 @@ def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: 
         return Table(X, SparseSource(X, weights))
     dense = X.toarray()
     return Table(dense, ArraySource(dense, weights, CHUNK_ROWS))
+
+
+def most_rows(work: int) -> int:
+    """Rows of a chunk: little work per row is worth larger ones."""
+    return CHUNK_ROWS * (4 if work <= DIRECT_WORK // 4 else 2 if work <= DIRECT_WORK else 1)
 
 
 def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
@@ -65,7 +77,8 @@ def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
 
     def one(chunk: Chunk) -> None:
         X, B = ready(chunk.X), min(_BLOCK, chunk.n_rows)
-        found, work = np.empty((len(X), len(centres))), (np.zeros((X.shape[1], B)), np.ones(B), np.zeros(B))
+        found = np.empty((len(X), len(centres)))
+        work = (np.zeros((X.shape[1], B)), np.ones(B), np.zeros(B), np.zeros(B))
         compiled.kmeans.distances(X, origin, bool(np.isnan(X).any()), about, work, found)
         out[chunk.start : chunk.stop] = found
 
@@ -88,15 +101,18 @@ class Frame:
         Mean over columns of their variances.
     missing
         Whether any value is missing.
+    rows
+        How many there are.
     """
 
     origin: Array
     unit: float
     variance: float
     missing: bool
+    rows: int
 
 
-def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = None) -> Frame:
+def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = None, n_rows: int | None = None) -> Frame:
     """The frame of a source's rows, and of centres that need not lie among them.
 
     A column without any value is an error, unless centres say where it would lie.
@@ -115,8 +131,9 @@ def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = Non
     if not np.isfinite(widest):
         raise ValueError("the squares of the values of X are not finite: rescale the columns")
     variance = np.mean(scatter / np.maximum(moments.weight, 1))
-    rows = reduce(lambda chunk: chunk.n_rows)
-    return Frame(origin, 1 / widest if widest > 0 else 1.0, float(variance), bool((moments.weight < rows).any()))
+    rows = reduce(lambda chunk: chunk.n_rows) if n_rows is None else n_rows
+    missing = bool((moments.weight < rows).any())
+    return Frame(origin, 1 / widest if widest > 0 else 1.0, float(variance), missing, int(rows))
 
 
 def _moments(chunk: Chunk) -> Moments:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.cluster.kmeans_model import Labels, LloydModel, LloydParams, LloydStatistics
-from tacit.cluster.kmeans_rows import Frame, Table
+from tacit.cluster.kmeans_rows import Frame, Table, Unread
 from tacit.data.chunks import Chunk
 from tacit.learn.em import Hook, Step, em
 from tacit.learn.progress import both, progress
@@ -47,18 +47,22 @@ def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: H
     return replace(done, trace=fit.trace, n_iter=fit.n_iter, converged=fit.converged, reason=fit.reason)
 
 
-def labelled(model: LloydModel, centres: Array, table: Table, *, keep_memos: bool = True) -> Run:
+def labelled(
+    model: LloydModel, centres: Array, table: Table, *, keep_memos: bool = True, told: bool | None = None
+) -> Run:
     """Label the rows by centres about the origin, as exactly as the table's own precision can say them.
 
-    Without memos, nothing that grows with the table is held but the labels.
+    Without memos, nothing that grows with the table is held but the labels; those of a table that is not in
+    memory are not held unless they are to be told.
     """
+    held = not isinstance(table.X, Unread) if told is None else told
     origin = model.frame.origin
     rounded = (centres + origin).astype(table.X.dtype).astype(np.float64) - origin
     params = model.params(rounded)
 
     def one(chunk: Chunk) -> tuple[Labels, LloydStatistics]:
         labels, stats = model.label(params, chunk if keep_memos else chunk.fresh())
-        return labels.copy(), stats
+        return (labels if held else labels[:0]).copy(), stats
 
     with mapping(table.source) as over_chunks:
         labels, stats = zip(*over_chunks(one), strict=True)

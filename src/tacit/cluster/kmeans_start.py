@@ -18,7 +18,6 @@ Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 _STRETCH = 1024  # rows whose share of the distance is summed together, to find a drawn row fast
-_BLOCK = 256
 _NONE = np.empty(0)
 
 
@@ -74,7 +73,7 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
         for done in range(1, k):
             mass = spread.join(centres[:done])
             candidates = rows_at(X, spread.draw(mass, tries, rng), frame)
-            centres[done] = candidates[np.argmax(spread.gains(candidates))]
+            centres[done] = candidates[np.argmax(spread.gains(candidates, centres[:done]))]
     return centres
 
 
@@ -97,15 +96,14 @@ class _Spreading:
 
     def join(self, centres: Array) -> Array:
         """Take in the last of the centres; the running sum of what is left of the cost, in stretches of rows."""
-        point, last = centres[-1], len(centres) - 1
-        # With missing values nothing can be ruled out.
-        reach = np.full(len(centres), -1.0) if self.frame.missing else ((centres - point) ** 2).sum(axis=1) / 4
+        joined = self._joining(centres[-1:], centres, len(centres) - 1)
 
         def one(chunk: Chunk) -> tuple[Array, list[tuple[int, int]]]:
-            left, at = np.zeros(-(-chunk.n_rows // _STRETCH)), slice(chunk.start, chunk.stop)
-            compiled.kmeans.join(*self._table(chunk), point, reach, last, self.nearest[at], self.owner[at], left)
-            size = -(-chunk.n_rows // len(left))
-            return left, [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
+            joined(chunk)
+            cost = self.weights[chunk.start : chunk.stop] * self.nearest[chunk.start : chunk.stop]
+            size = -(-chunk.n_rows // -(-chunk.n_rows // _STRETCH))
+            stretches = [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
+            return np.add.reduceat(cost, np.arange(0, chunk.n_rows, size)), stretches
 
         left, stretches = zip(*self.over_chunks(one), strict=True)
         self.stretches = [stretch for some in stretches for stretch in some]
@@ -127,19 +125,22 @@ class _Spreading:
         # Rounding may point behind the last row that has a cost.
         return start + min(found, int(np.flatnonzero(cost)[-1]))
 
-    def gains(self, candidates: Array) -> Array:
-        """How much each candidate would lower the total cost."""
-        points = np.ascontiguousarray(candidates.T)
-        points_and_squares = (points, points**2, (points**2).sum(axis=0))
+    def gains(self, candidates: Array, centres: Array) -> Array:
+        """How much each candidate would lower the total cost, beside the centres so far."""
+        return np.asarray(sum(self.over_chunks(self._joining(candidates, centres, -1))))
+
+    def _joining(self, points: Array, centres: Array, index: int) -> Callable[[Chunk], Array]:
+        """How much each point would lower a chunk's cost; the chunk's rows join it if the index is not negative."""
+        reach = ((points[:, None] - centres) ** 2).sum(axis=2) / 4
+        if self.frame.missing:  # nothing can be ruled out
+            reach[:] = -1.0
 
         def one(chunk: Chunk) -> Array:
-            falls, nearest = np.zeros(len(candidates)), self.nearest[chunk.start : chunk.stop]
-            width, d = len(candidates), len(points)
-            scratch = tuple(np.ones((_BLOCK, columns)) for columns in (d, d, width, width))
-            compiled.kmeans.gains(*self._table(chunk), points_and_squares, nearest, scratch, falls)
+            falls, at = np.zeros(len(points)), slice(chunk.start, chunk.stop)
+            compiled.kmeans.join(*self._table(chunk), points, reach, index, self.nearest[at], self.owner[at], falls)
             return falls
 
-        return np.asarray(sum(self.over_chunks(one)))
+        return one
 
     def _table(self, chunk: Chunk) -> tuple[Any, ...]:
         weights = _NONE if chunk.weights is None else ready(chunk.weights)

@@ -1,27 +1,27 @@
 """Mixtures over tables of mixed types."""
 
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from tacit.cluster.mixture_base import TableMixture
 from tacit.cluster.mixture_family import FamilyBlock
+from tacit.cluster.mixture_limits import weight_limits
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams
 from tacit.cluster.mixture_prior import (
     block_priors,
     check_keys,
-    fixed_weights,
     weight_pseudo,
     with_block_priors,
-    with_fixed,
+    with_limits,
 )
 from tacit.cluster.mixture_table import asked_groups, check_counts, encode, make_blocks, make_schema, positions
 from tacit.data import Schema, frames
+from tacit.data.chunks import ChunkSource
 from tacit.data.matrix import as_table, check_size
+from tacit.data.table_source import TableSource
 from tacit.distributions import Distribution, Family, Parts
 from tacit.learn.protocol import Array
 
@@ -56,9 +56,18 @@ class Mixture(TableMixture):
     weight_prior
         Dirichlet concentration of the weights, at least 1; by default 1 + strength / n_components.
     fixed
-        Parameters that stay: ``{0: {"age": Gaussian(30.0, 25.0)}}`` for component 0.
+        Parameters that stay: ``{0: {"age": Gaussian(30.0, 25.0)}}`` for component 0, or only some of them by name,
+        ``{0: {"age": {"variance": 25.0}}}``. A Gaussian column has a mean and a variance, a group with a full
+        covariance has a mean and a covariance, counts have a rate, categories have probabilities.
     fixed_weights
-        Weights that stay.
+        Weights that stay; NaN for those that are learnt.
+    bounds
+        Pairs (low, high), None for no bound, that parameters stay between: ``{"age": {"mean": (20, 70)}, "visits":
+        {"rate": (0.1, None)}, "weights": (0.05, None)}``, numbers for all components or one for each. Of a full
+        covariance the variances along its main axes are meant.
+    tied
+        Groups of components that share a parameter, True for all of them: ``{"age": {"variance": True}, "job":
+        {"probabilities": [[0, 1]]}, "weights": [[0, 1]]}``.
     tol
         Converged when the objective rises by less than this per row.
     max_iter
@@ -106,17 +115,6 @@ class Mixture(TableMixture):
     array([[22.,  1.]])
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
-        "method": [StrOptions({"em", "gradient"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
-
     def __init__(
         self,
         n_components: int = 1,
@@ -128,6 +126,8 @@ class Mixture(TableMixture):
         weight_prior: Any = None,
         fixed: Any = None,
         fixed_weights: Any = None,
+        bounds: Any = None,
+        tied: Any = None,
         tol: float = 1e-4,
         max_iter: int = 300,
         n_init: int = 1,
@@ -146,6 +146,8 @@ class Mixture(TableMixture):
         self.weight_prior = weight_prior
         self.fixed = fixed
         self.fixed_weights = fixed_weights
+        self.bounds = bounds
+        self.tied = tied
         self.tol = tol
         self.max_iter = max_iter
         self.n_init = n_init
@@ -193,6 +195,20 @@ class Mixture(TableMixture):
         check_counts(rows, blocks)
         return rows
 
+    def _encoded(self, X: ChunkSource, *, reset: bool) -> ChunkSource:
+        if not isinstance(X, TableSource):
+            raise TypeError(f"a Mixture reads frames, arrays and files, not a {type(X).__name__}")
+        if reset:
+            self._encode(X.digest(), reset=True, learning=True)
+        blocks = self._blocks() if reset else self.model_.blocks
+
+        def floats(table: Any) -> Array:
+            rows = encode(self.schema_, table, unseen="error")
+            check_counts(rows, blocks)
+            return rows
+
+        return X.encoded(floats, self.schema_.names)
+
     def _blocks(self) -> tuple[Any, ...]:
         if self.components is not None:
             return self._whole_rows()
@@ -226,12 +242,12 @@ class Mixture(TableMixture):
                 )
 
     def _where(self, key: Any) -> tuple[int, ...]:
-        return positions(key, self.schema_.names, "prior or fixed")
+        return positions(key, self.schema_.names, "prior, fixed, bounds or tied")
 
     def _raw_model(self) -> MixtureModel:
-        blocks = with_fixed(self._blocks(), self.fixed, self._k, self._where)
-        stay = None if self.fixed_weights is None else fixed_weights(self.fixed_weights, self._k, "fixed_weights")
-        return MixtureModel(blocks, np.zeros(self._k), stay)
+        blocks = with_limits(self._blocks(), self.fixed, self.bounds, self.tied, self._k, self._where)
+        of_weights = ((said or {}).get("weights") for said in (self.bounds, self.tied))
+        return MixtureModel(blocks, np.zeros(self._k), weight_limits(self.fixed_weights, *of_weights, self._k))
 
     def _with_priors(self, model: MixtureModel, pooled: Parts) -> MixtureModel:
         check_keys(model.blocks, self.prior, self._where)
@@ -249,15 +265,15 @@ class Mixture(TableMixture):
         if len(parts) != self._k:
             raise ValueError(f"components_init has {len(parts)} distributions for {self._k} components")
         weights = np.full(self._k, 1 / self._k) if self.weights_init is None else self._weights_given()
-        return model.from_components(parts, weights if model.weights is None else model.weights)
+        return model.from_components(parts, model.kept_weights(weights))
 
-    def _weights_given(self) -> Array:
-        return fixed_weights(self.weights_init, self._k, "weights_init")
+    def _start_settings(self, params: MixtureParams, model: MixtureModel) -> dict[str, Any]:
+        return {"weights_init": params.weights, "components_init": model.components(params)}
 
     @property
     def _keeps_order(self) -> bool:
         given = (self.components, self.components_init, self.weights_init, self.fixed, self.fixed_weights)
-        return any(part is not None for part in given)
+        return any(part is not None for part in (*given, self.bounds, self.tied))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,21 +1,25 @@
-"""What mixtures over tables share: fitting, learning on, forgetting, merging, sampling."""
+"""What mixtures over tables share: fitting, sampling, and what they know about themselves."""
 
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, DensityMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.cluster.mixture_block import LOG_ZERO, Ints
 from tacit.cluster.mixture_fit import best_fit, fit_one, in_order, pooled_sums
 from tacit.cluster.mixture_gradient import check_free
+from tacit.cluster.mixture_grow import MixtureGrowth
 from tacit.cluster.mixture_impute import MixtureImputation
 from tacit.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
+from tacit.cluster.mixture_online import MixtureOnline
+from tacit.cluster.mixture_prior import fixed_weights
 from tacit.cluster.mixture_skin import MixturePredictions
 from tacit.cluster.mixture_start import start_params
 from tacit.cluster.mixture_table import checked_labels, refuse_empty
@@ -26,20 +30,37 @@ from tacit.distributions.mixture import MixtureDistribution
 from tacit.learn.em import Fit, Hook
 from tacit.learn.progress import both, progress
 from tacit.learn.protocol import Array
-from tacit.learn.reduce import reducing
-from tacit.learn.skin import seeds
+from tacit.learn.skin import Elsewhere, seeds
 
 
-class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEstimator):
+class TableMixture(
+    Elsewhere, MixtureOnline, MixtureGrowth, MixtureImputation, MixturePredictions, DensityMixin, BaseEstimator
+):
     """A mixture whose components are products of blocks of columns; a subclass reads tables and makes blocks."""
 
     _takes_missing = True
+    _is_iterative = True
+
+    _parameter_constraints: dict = {  # noqa: RUF012
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
+        "method": [StrOptions({"em", "gradient"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
 
     # what a subclass says
 
     @abstractmethod
     def _encode(self, X: Any, *, reset: bool, learning: bool) -> Array:
         """Checked floats (n, d) of a table."""
+
+    @abstractmethod
+    def _encoded(self, X: ChunkSource, *, reset: bool) -> ChunkSource:
+        """The same of a table that comes in chunks."""
 
     @abstractmethod
     def _raw_model(self) -> MixtureModel:
@@ -83,14 +104,10 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
         on_iteration
             Called with each step; a true return value stops the fit.
         """
-        rows = self._encode(X, reset=True, learning=True)
-        if len(rows) < self._k:
-            raise ValueError(
-                f"n_components = {self._k}, but X has only n_samples = {len(rows)} rows: use fewer components"
-            )
-        source = self._source(rows, sample_weight, labels)
+        source = self._source(X, sample_weight, labels, reset=True)
+        self._check_size(source)
         model = replace(self._raw_model(), labelled=labels is not None)
-        refuse_empty(model.blocks, rows)
+        refuse_empty(model.blocks, source)
         if self._method == "gradient":
             check_free(model)
         model = self._with_priors(model, self._observed(model, pooled_sums(model, source)))
@@ -114,75 +131,17 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
         """Fit, then give the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
-        """Learn from further rows: their expected statistics under the current mixture join those so far.
+    def _check_size(self, source: ChunkSource) -> None:
+        n = source.totals()[1] if source.n_rows is None else source.n_rows
+        if n < self._k:
+            raise ValueError(f"n_components = {self._k}, but X has only n_samples = {n} rows: use fewer components")
 
-        The first call is a `fit`. Earlier rows keep the responsibilities that they were given when seen.
-        """
-        if not hasattr(self, "statistics_"):
-            return self.fit(X, sample_weight=sample_weight, labels=labels)
-        return self._learn_from(self.statistics_ + self._expected(X, sample_weight, labels))
-
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
-        """Take rows away again, by their statistics.
-
-        Exact where responsibilities do not depend on the parameters: with one component, or if `labels` gives
-        the component of every row, then and now. Otherwise the rows are taken away with the responsibilities
-        that the mixture gives them now, and the other rows keep theirs; a new `fit` may move further.
-        """
-        check_is_fitted(self)
-        gone, had = self._expected(X, sample_weight, labels), self.statistics_
-        left = had - gone
-        if left.rows <= 1e-9 * had.rows:
-            raise ValueError(
-                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from {had.rows:g}, and "
-                "some must remain"
-            )
-        if (left.weight < -1e-3 * had.rows).any():
-            short = int(np.argmin(left.weight))
-            raise ValueError(
-                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} "
-                f"now, which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
-            )
-        return self._learn_from(left)
-
-    def merge(self, other: Self) -> Self:
-        """Add what another fitted mixture of the same columns has seen; its components are matched to ours.
-
-        Exact with one component; otherwise rows keep the responsibilities that each mixture gave them.
-        """
-        check_is_fitted(self)
-        check_is_fitted(other)
-        self._check_alike(other)
-        theirs = other.statistics_
-        return self._learn_from(self.statistics_ + theirs.permuted(self._matched(theirs)))
-
-    def _check_alike(self, other: Any) -> None:
-        mine, theirs = ([(type(b), b.columns, b.names) for b in m.model_.blocks] for m in (self, other))
-        if mine != theirs or self._k != other._k:
-            raise ValueError("mixtures of different columns, families or numbers of components cannot be merged")
-
-    def _matched(self, theirs: MixtureSums) -> Ints:
-        """Which of their components belongs to each of ours: that of highest expected log density."""
-        triples = zip(self.model_.blocks, self.parameters_.parts, theirs.parts.parts, strict=True)
-        density = np.sum([block.cross(theta, stats) for block, theta, stats in triples], axis=0)
-        return linear_sum_assignment(-density / np.maximum(theirs.weight, 1e-9))[1]
-
-    def _expected(self, X: Any, sample_weight: Any, labels: Any) -> MixtureSums:
-        rows = self._encode(X, reset=False, learning=True)
-        model = replace(self.model_, labelled=labels is not None)
-        with reducing(self._source(rows, sample_weight, labels)) as reduce:
-            return reduce(lambda chunk: model.expect(self.parameters_, chunk))
-
-    def _learn_from(self, stats: MixtureSums) -> Self:
-        """Parameters from statistics, under priors about all rows that they come from."""
-        pairs = zip(self.model_.blocks, stats.parts.parts, strict=True)
-        model = self._with_priors(self.model_, Parts(tuple(block.pooled(part) for block, part in pairs)))
-        self._keep(model, model.update(self.parameters_, stats), stats)
-        return self
-
-    def _source(self, rows: Array, sample_weight: Any, labels: Any) -> ChunkSource:
+    def _source(self, X: Any, sample_weight: Any, labels: Any, *, reset: bool) -> ChunkSource:
+        if isinstance(X, ChunkSource):
+            if labels is not None:
+                raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
+            return self._encoded(X, reset=reset)
+        rows = self._encode(X, reset=reset, learning=True)
         if labels is not None:
             rows = np.column_stack([rows, checked_labels(labels, len(rows), self._k)])
         return ArraySource(np.ascontiguousarray(rows), sample_weight)
@@ -222,11 +181,11 @@ class TableMixture(MixtureImputation, MixturePredictions, DensityMixin, BaseEsti
         drawn = start_params(model, source, self._k, self.init_params, rng)
         if self.weights_init is not None:
             drawn = replace(drawn, weights=self._weights_given())
-        return drawn if model.weights is None else replace(drawn, weights=model.weights)
+        return replace(drawn, weights=model.kept_weights(drawn.weights))
 
-    @abstractmethod
     def _weights_given(self) -> Array:
         """Weights that the user wants to start from."""
+        return fixed_weights(self.weights_init, self._k, "weights_init")
 
     def _keep(self, model: MixtureModel, params: MixtureParams, stats: MixtureSums) -> None:
         self.model_, self.parameters_, self.statistics_ = model, params, stats

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.distributions import Distribution
+from tacit.distributions import ColumnError, Distribution
 from tacit.distributions.inputs import patterns
 from tacit.distributions.statistics import Additive
 from tacit.learn.protocol import Array
@@ -120,16 +120,34 @@ class Block(ABC):
         """The same block with a prior: per column a strength in rows, or a conjugate prior."""
 
     @abstractmethod
-    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Distribution) -> Self:
+    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
         """The same block, with the parameters of some of its columns fixed in component k."""
+
+    def with_bounds(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """The same block, with parameters of some of its columns inside bounds, by name."""
+        raise ColumnError(self.names[self.columns.index(columns[0])], "is of a family that takes no bounds")
+
+    def with_tied(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """The same block, with parameters of some of its columns shared by groups of components, by name."""
+        raise ColumnError(self.names[self.columns.index(columns[0])], "is of a family that cannot be tied")
+
+    @property
+    @abstractmethod
+    def is_limited(self) -> bool:
+        """Whether anything is fixed, bounded or shared."""
+
+    @property
+    def only_fixed(self) -> bool:
+        """Whether nothing is bounded or shared."""
+        return True
 
     @abstractmethod
     def held(self, theta: Any) -> Any:
-        """Put fixed parameters in their place."""
+        """Parameters that keep to the limits, near those given."""
 
     @abstractmethod
     def loose(self) -> Self:
-        """The same block with nothing fixed."""
+        """The same block without limits."""
 
     def begin(self, theta: Any, slab: Slab, R: Array) -> Any:
         """Parameters to start from, given responsibilities R (K, n) and what all rows are like."""

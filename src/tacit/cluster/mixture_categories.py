@@ -1,14 +1,15 @@
 """Columns of categories in a mixture over a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tacit import compiled
 from tacit.cluster.mixture_block import FEW, Ints, Slab, safe_log
 from tacit.cluster.mixture_discrete import DiscreteBlock, Tally, Values
+from tacit.cluster.mixture_limits import check_names
 from tacit.distributions import Bernoulli, Categorical, ColumnError, Dirichlet, Distribution
 from tacit.learn.protocol import Array
 
@@ -18,6 +19,8 @@ class CategoryBlock(DiscreteBlock):
     """Columns of codes 0..C-1; the numbers are the probabilities of all categories of all columns."""
 
     widths: tuple[int, ...] = ()
+
+    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {"probabilities": (0.0, 1.0)}
 
     @property
     def size(self) -> int:
@@ -36,6 +39,20 @@ class CategoryBlock(DiscreteBlock):
     def _span(self, column: int) -> slice:
         at = self.columns.index(column)
         return slice(int(self.offsets[at]), int(self.offsets[at]) + self.widths[at])
+
+    def _at(self, columns: Sequence[int]) -> Ints:
+        return np.concatenate([np.arange(self.size)[self._span(c)] for c in columns])
+
+    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
+        """Fix the probabilities of some columns in component k."""
+        if isinstance(given, Mapping):
+            p = check_names(given, tuple(self.ROOM), self._name(columns), "fixed").get("probabilities")
+            given = Categorical(p)
+        return super().with_fixed(n_components, k, columns, given)
+
+    def with_bounds(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """Refuse: probabilities of categories hang together."""
+        raise ColumnError(self._name(columns), "holds categories, which take no bounds: fix or tie them")
 
     def first(self, X: Array, k: int) -> Values:
         """All categories alike."""
@@ -77,9 +94,9 @@ class CategoryBlock(DiscreteBlock):
 
     def n_parameters(self, theta: Values) -> int:
         """One less than categories, per component and column."""
-        keep = np.zeros(theta.values.shape) if self.is_fixed is None else self.is_fixed
-        free = (np.array(self.widths) - 1) * ~np.asarray(keep, dtype=bool)[:, self.offsets]
-        return int(free.sum())
+        allowed = self._limits(len(theta.values))["probabilities"]
+        own = allowed.groups == np.arange(len(theta.values))[:, None]
+        return int(((np.array(self.widths) - 1) * (own & ~allowed.fixed)[:, self.offsets]).sum())
 
     def observed(self, stats: Tally) -> Array:
         """Weight of the observed entries."""

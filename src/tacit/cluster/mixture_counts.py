@@ -1,8 +1,8 @@
 """Columns of counts in a mixture over a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
@@ -17,6 +17,8 @@ from tacit.learn.protocol import Array
 @dataclass(frozen=True, eq=False)
 class CountBlock(DiscreteBlock):
     """Columns of counts; the numbers are Poisson rates."""
+
+    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (0.0, np.inf)}
 
     def first(self, X: Array, k: int) -> Values:
         """All components alike."""

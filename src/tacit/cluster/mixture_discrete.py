@@ -1,13 +1,14 @@
 """What columns of categories, of zeros and ones, and of counts share in a mixture over a table."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.cluster.mixture_block import FEW, Block, Mask, PerComponent
+from tacit.cluster.mixture_block import FEW, PerComponent
+from tacit.cluster.mixture_limits import LimitedBlock
 from tacit.distributions import ColumnError, Distribution
 from tacit.learn.protocol import Array
 
@@ -33,7 +34,7 @@ class Tally(PerComponent):
 
 
 @dataclass(frozen=True, eq=False)
-class DiscreteBlock(Block):
+class DiscreteBlock(LimitedBlock):
     """One number per component and column or category, events over trials.
 
     The prior is events (T,) and trials (T,) seen before, in the mind.
@@ -41,15 +42,9 @@ class DiscreteBlock(Block):
 
     events: Array | None = None
     trials: Array | None = None
-    fixed: Values | None = None
-    is_fixed: Mask | None = None
 
     FREE: ClassVar[bool] = True
-
-    @property
-    def size(self) -> int:
-        """T, numbers per component."""
-        return len(self.columns)
+    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {"probability": (0.0, 1.0)}
 
     def first(self, X: Array, k: int) -> Values:
         """All components alike."""
@@ -59,7 +54,7 @@ class DiscreteBlock(Block):
         """Events over trials, those of the prior included."""
         events, trials = self._with_prior(stats)
         values = np.divide(events, trials, out=theta.values.copy(), where=trials > FEW)
-        return self.held(Values(np.maximum(values, 0.0)))
+        return self.held(Values(np.maximum(values, 0.0)), np.maximum(trials, 0.0))
 
     def _with_prior(self, stats: Tally) -> tuple[Array, Array]:
         if self.events is None or self.trials is None:
@@ -70,20 +65,17 @@ class DiscreteBlock(Block):
         zero = np.zeros(self.size)
         return (zero if self.events is None else self.events), (zero if self.trials is None else self.trials)
 
-    def held(self, theta: Values) -> Values:
-        """Put fixed parameters in their place."""
-        return theta if self.fixed is None else Values(np.where(self.is_fixed, self.fixed.values, theta.values))
+    def held(self, theta: Values, trials: Array | None = None) -> Values:
+        """Numbers that keep to the limits; those that are shared are averaged by what they are counted against."""
+        if self.limits is None:
+            return theta
+        (allowed,) = self.limits.values()
+        return Values(allowed.keep(theta.values, np.ones_like(theta.values) if trials is None else trials))
 
-    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Distribution) -> Self:
-        """Fix the numbers of some columns in component k."""
-        values, keep = np.zeros((2, n_components, self.size))
-        if self.fixed is not None:
-            values, keep = self.fixed.values.copy(), self.is_fixed
-        keep = np.array(keep, dtype=bool)
-        for at, c in enumerate(columns):
-            numbers = self._numbers(given.marginal(at), self.columns.index(c))
-            values[k, self._span(c)], keep[k, self._span(c)] = numbers, True
-        return replace(self, fixed=Values(values), is_fixed=keep)
+    def _parameters(self, given: Distribution, columns: Sequence[int]) -> dict[str, Array]:
+        pairs = enumerate(self.columns.index(c) for c in columns)
+        (name,) = self.ROOM
+        return {name: np.concatenate([self._numbers(given.marginal(at), own) for at, own in pairs])}
 
     def _span(self, column: int) -> slice:
         at = self.columns.index(column)
@@ -98,13 +90,10 @@ class DiscreteBlock(Block):
         rows = [np.concatenate([self._numbers(d.marginal(c), at) for at, c in enumerate(self.columns)]) for d in given]
         return Values(np.array(rows))
 
-    def loose(self) -> Self:
-        """The same block with nothing fixed."""
-        return replace(self, fixed=None, is_fixed=None)
-
     def n_parameters(self, theta: Values) -> int:
         """One per component and column."""
-        return int(theta.values.size - (0 if self.is_fixed is None else self.is_fixed.sum()))
+        (allowed,) = self._limits(len(theta.values)).values()
+        return allowed.n_free()
 
     def gradient(self, theta: Values, stats: Tally) -> Array:
         """Slope of log-likelihood and log prior along the free numbers, whose slope is that of a logarithm."""
@@ -121,7 +110,10 @@ class DiscreteBlock(Block):
         return stats.trials.sum(axis=0)
 
     def _free(self) -> Array | float:
-        return 1.0 if self.is_fixed is None else ~self.is_fixed
+        if self.limits is None:
+            return 1.0
+        (allowed,) = self.limits.values()
+        return ~allowed.fixed
 
     def _strong(self, name: str, given: Any, kind: type[Distribution]) -> Any:
         if not isinstance(given, int | float | kind):

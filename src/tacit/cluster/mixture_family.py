@@ -16,12 +16,10 @@ from tacit.distributions import (
     Exponential,
     Family,
     Gamma,
-    Gaussian,
     Multinomial,
-    NormalInverseWishart,
     Prior,
-    Product,
 )
+from tacit.distributions.conjugate import log_prior
 from tacit.learn.protocol import Array
 
 
@@ -108,7 +106,7 @@ class FamilyBlock(Block):
 
     def log_prior(self, theta: Members) -> float:
         """Log prior of every distribution's parameters."""
-        return sum(_log_prior(member, self.prior) for member in theta.members)
+        return sum(log_prior(member, self.prior) for member in theta.members)
 
     def with_prior(self, pooled: MemberSums, priors: Sequence[Any]) -> Self:
         """Prior of the group; a strength means something to the families that have conjugate priors."""
@@ -129,8 +127,15 @@ class FamilyBlock(Block):
             return Dirichlet(1 + strength * template.from_statistics(pooled.parts[0]).probabilities)
         return None
 
-    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Distribution) -> Self:
+    @property
+    def is_limited(self) -> bool:
+        """Whether a distribution is fixed."""
+        return bool(self.fixed)
+
+    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
         """Fix the distribution of component k."""
+        if not isinstance(given, Distribution):
+            raise ColumnError(self.names[0], "is of a family that is fixed by a distribution, not by name")
         if tuple(columns) != self.columns:
             raise ColumnError(self.names[0], f"is in the group {self.names}: fix all of it")
         room = list(self.fixed or (None,) * n_components)
@@ -260,15 +265,3 @@ def _quantile(members: list[Distribution], R: Array, q: float) -> Array:
         return np.einsum("kn,kn->n", R, np.array([m.cdf(x) for m in members]))
 
     return mixture_quantile(cdf, low, high, q, members[0].discrete[0])
-
-
-def _log_prior(member: Distribution, prior: Any) -> float:
-    if prior is None:
-        return 0.0
-    if isinstance(member, Product):
-        return sum(_log_prior(part, own) for (part, _), own in zip(member.parts, prior, strict=True))
-    if isinstance(member, Gaussian) and isinstance(prior, NormalInverseWishart):
-        row = prior._rows(member.mean, member.covariance)
-    else:
-        row = np.atleast_1d(getattr(member, member.PARAMETERS[0]))
-    return float(np.sum(prior.log_prob(row[:, None] if prior.n_columns == 1 else row[None])))

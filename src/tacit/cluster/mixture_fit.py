@@ -57,7 +57,7 @@ def fit_one(
             return (near, 0) if max_iter <= _APPROACH else (ascend(model, near, reduce, tol, max_iter, on_iteration), 0)
         fit = em(model, start, reduce, tol=tol, max_iter=max_iter, on_iteration=on_iteration)
         reseeds = 0
-        while reseeds < len(fit.params.weights) and max_iter and fit.reason != "stopped":
+        while reseeds < len(fit.params.weights) and max_iter and not fit.halted:
             other = reseeded(model, fit, source, reduce)
             if other is None:
                 break
@@ -71,7 +71,7 @@ def fit_one(
 def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce) -> MixtureParams | None:
     """Parameters with the lightest component moved to the rows of lowest density; None if none is dead."""
     dead = int(np.argmin(fit.stats.weight))
-    if model.weights is not None or fit.stats.weight[dead] >= min(_DEAD, fit.rows / len(fit.params.weights)):
+    if model.limits is not None or fit.stats.weight[dead] >= min(_DEAD, fit.rows / len(fit.params.weights)):
         return None
     rows = worst_rows(model, fit.params, source, 10 * _SEED_ROWS)
     k = len(fit.params.weights)

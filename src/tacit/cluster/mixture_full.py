@@ -1,26 +1,21 @@
 """A group of numeric columns with a full covariance, in a mixture over a table; entries may be missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from tacit.cluster.mixture_block import FEW, Block, Ints, Mask, PerComponent, Slab, floored
+from tacit.cluster.gaussian_holes import HoledRows, coloured, describe_holed, expect_holed, holed_rows, joint_holed
+from tacit.cluster.gaussian_params import Frame
+from tacit.cluster.mixture_block import FEW, Block, Ints, PerComponent, Slab, floored
+from tacit.cluster.mixture_full_limits import FullLimits, FullNormals, as_gaussians
 from tacit.cluster.mixture_numeric import LOG_2PI, SHY, normal_between
 from tacit.distributions import ColumnError, Distribution, Gaussian, NormalInverseWishart
 from tacit.learn.protocol import Array
 
 THIN = 1e-6
 """Share of the columns' own variance that no direction's variance falls below: thinner ones drown in rounding."""
-
-
-@dataclass(frozen=True, eq=False)
-class FullNormals(PerComponent):
-    """Means (K, d) and covariances (K, d, d)."""
-
-    means: Array
-    covariances: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +60,7 @@ class FullBlock(Block):
 
     prior: FullPrior | None = None
     unit: Array | None = None
-    fixed: FullNormals | None = None
-    is_fixed: Mask | None = None
+    limits: FullLimits | None = None
 
     # learning
 
@@ -81,54 +75,21 @@ class FullBlock(Block):
         return FullNormals(np.tile(centre, (k, 1)), np.tile(unit, (k, 1, 1)))
 
     def log_density(self, theta: FullNormals, slab: Slab, out: Array) -> None:
-        """Add log densities of the observed part, pattern by pattern."""
-        for seen, rows in slab.patterns(self.places):
-            o = np.flatnonzero(seen)
-            if len(o) == 0:
-                continue
-            roots = np.linalg.cholesky(_part(theta.covariances, o, o))
-            inverse = np.swapaxes(np.linalg.inv(roots), 1, 2)
-            logs = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1) + len(o) / 2 * LOG_2PI
-            for some in _batches(rows):
-                white = self._gaps(theta, slab, some, o) @ inverse
-                out[:, some] -= 0.5 * (white**2 @ np.ones(len(o))) + logs[:, None]
+        """Add log densities of the observed part."""
+        out += joint_holed(as_gaussians(theta), self._rows(slab)).T
 
     def expect(self, theta: FullNormals, slab: Slab, R: Array) -> FullSums:
         """Moments about the means, missing entries at their conditional expectation."""
-        K, d = theta.means.shape
-        weight, first, second = np.zeros(K), np.zeros((K, d)), np.zeros((K, d, d))
-        for o, rows, lift, spread in self._lifts(theta, slab):
-            if len(o) == 0:
-                continue
-            total, one, two = np.zeros((K, 1, 1)), np.zeros((K, 1, len(o))), np.zeros((K, len(o), len(o)))
-            for some in _batches(rows):
-                gaps, share = self._gaps(theta, slab, some, o), R[:, some]
-                total += share.sum(axis=1)[:, None, None]
-                one += share[:, None] @ gaps
-                two += np.swapaxes(gaps * share[:, :, None], 1, 2) @ gaps
-            weight += total[:, 0, 0]
-            first += (one @ lift)[:, 0]
-            second += np.swapaxes(lift, 1, 2) @ two @ lift + total * spread
-        return FullSums(weight, theta.means, first, second)
+        rows = self._rows(slab)
+        if rows.counts[-1] == 0:  # of a row with nothing observed there is nothing to learn
+            R = R * (~rows.holes.all(axis=1))[np.argsort(rows.order)]
+        _, weight, centre, first, second = expect_holed(as_gaussians(theta), rows, R)
+        return FullSums(weight, centre, first, second)
 
-    def _gaps(self, theta: FullNormals, slab: Slab, rows: Ints, o: Ints) -> Array:
-        """(K, n, p) observed entries less the means."""
-        return slab.X[np.ix_(rows, self.places[o])] - theta.means[:, None, o]
-
-    def _lifts(self, theta: FullNormals, slab: Slab) -> Iterator[tuple[Ints, Ints, Array, Array]]:
-        """By pattern: observed columns, rows, way (K, p, d) from observed gaps to all, covariance left (K, d, d)."""
-        K, d = theta.means.shape
-        for seen, rows in slab.patterns(self.places):
-            o, h = np.flatnonzero(seen), np.flatnonzero(~seen)
-            lift, spread = np.zeros((K, len(o), d)), np.zeros((K, d, d))
-            lift[:, np.arange(len(o)), o] = 1.0
-            if len(h):
-                across = _part(theta.covariances, o, h)
-                slopes = np.linalg.solve(_part(theta.covariances, o, o), across)  # (K, p, q)
-                lift[:, :, h] = slopes
-                left = _part(theta.covariances, h, h) - np.swapaxes(across, 1, 2) @ slopes
-                spread[np.ix_(np.arange(K), h, h)] = (left + np.swapaxes(left, 1, 2)) / 2
-            yield o, rows, lift, spread
+    def _rows(self, slab: Slab) -> HoledRows:
+        d = len(self.columns)
+        unit = Frame(np.zeros(d), np.ones(d))  # each component is centred at its own mean anyway
+        return slab.kept(("holed", *self.columns), lambda: holed_rows(slab.take(self.places), unit))
 
     def update(self, theta: FullNormals, stats: FullSums) -> FullNormals:
         """Means and covariances of the moments, drawn to the prior."""
@@ -139,11 +100,15 @@ class FullBlock(Block):
         alive = (mass > FEW)[:, None]
         step = np.divide(step, mass[:, None], out=theta.means - stats.centre, where=alive)
         means = stats.centre + step
+        if self.limits is not None:  # the best means at the current covariances, then the best covariances about those
+            means = self.limits.means(theta, means, np.maximum(mass, 0.0))
         about, off = stats.about(means), means - p.location
         scatter = about.second + p.scatter + p.pull * off[:, :, None] * off[:, None]
         rows = (stats.weight + p.rows)[:, None, None]
-        covariances = np.divide(scatter, rows, out=theta.covariances.copy(), where=rows > FEW)
-        return self.held(FullNormals(means, self._raised(covariances)))
+        covariances = self._raised(np.divide(scatter, rows, out=theta.covariances.copy(), where=rows > FEW))
+        if self.limits is not None:
+            covariances = self.limits.covariances(covariances, np.maximum(rows, 0.0))
+        return FullNormals(means, covariances)
 
     def _raised(self, covariances: Array) -> Array:
         """Lift directions whose variance has come down to nothing, in units of the columns' own spread."""
@@ -159,14 +124,8 @@ class FullBlock(Block):
         return even
 
     def held(self, theta: FullNormals) -> FullNormals:
-        """Put fixed parameters in their place."""
-        if self.fixed is None or self.is_fixed is None:
-            return theta
-        keep, given = self.is_fixed, self.fixed
-        return FullNormals(
-            np.where(keep[:, None], given.means, theta.means),
-            np.where(keep[:, None, None], given.covariances, theta.covariances),
-        )
+        """Means and covariances that keep to the limits."""
+        return theta if self.limits is None else self.limits.held(theta)
 
     def log_prior(self, theta: FullNormals) -> float:
         """Normal and inverse Wishart."""
@@ -196,26 +155,44 @@ class FullBlock(Block):
             raise ColumnError(self.names[0], f"needs a NormalInverseWishart prior or a strength, not {kind}")
         return replace(self, prior=prior, unit=unit)
 
-    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Distribution) -> Self:
-        """Fix mean and covariance of the whole group in component k."""
-        if tuple(columns) != self.columns or not isinstance(given, Gaussian):
-            raise ColumnError(self.names[0], f"is in the group {self.names}: fix all of it, by a Gaussian")
-        d = len(self.columns)
-        means, covariances = np.zeros((n_components, d)), np.tile(np.eye(d), (n_components, 1, 1))
-        keep = np.zeros(n_components, dtype=bool)
-        if self.fixed is not None and self.is_fixed is not None:
-            means, covariances, keep = self.fixed.means.copy(), self.fixed.covariances.copy(), self.is_fixed.copy()
-        means[k], covariances[k], keep[k] = given.mean, given.covariance_matrix, True
-        return replace(self, fixed=FullNormals(means, covariances), is_fixed=keep)
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything is fixed, bounded or shared."""
+        return self.limits is not None
+
+    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
+        """Fix mean, covariance or both of the whole group in component k."""
+        if isinstance(given, Gaussian):
+            given = {"mean": given.mean, "covariance": given.covariance_matrix}
+        return self._limited(n_components, columns, "fixed", given, k)
+
+    def with_bounds(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """Bounds of the means, and of the variances along the main axes."""
+        return self._limited(n_components, columns, "bounds", given)
+
+    def with_tied(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """Means or covariances that groups of components share."""
+        return self._limited(n_components, columns, "tied", given)
+
+    def _limited(self, n_components: int, columns: Sequence[int], verb: str, given: Any, *component: int) -> Self:
+        if tuple(columns) != self.columns:
+            raise ColumnError(self.names[0], f"is in the group {self.names}: {verb} speaks of all of it")
+        limits = self.limits or FullLimits.anything(n_components, len(columns))
+        try:
+            return replace(self, limits=getattr(limits, verb)(given, self.names[0], *component))
+        except ColumnError:
+            raise
+        except ValueError as problem:
+            raise ColumnError(self.names[0], f"is in a group that cannot be {verb} so: {problem}") from None
 
     def loose(self) -> Self:
-        """The same block with nothing fixed."""
-        return replace(self, fixed=None, is_fixed=None)
+        """The same block without limits."""
+        return replace(self, limits=None)
 
     def n_parameters(self, theta: FullNormals) -> int:
         """Means and the upper triangles of covariances."""
         K, d = theta.means.shape
-        return int(K - (0 if self.is_fixed is None else self.is_fixed.sum())) * (d + d * (d + 1) // 2)
+        return (self.limits or FullLimits.anything(K, d)).n_free()
 
     def observed(self, stats: FullSums) -> Array:
         """Weight of rows with something observed, for each column alike."""
@@ -254,12 +231,10 @@ class FullBlock(Block):
 
     def _conditional(self, theta: FullNormals, slab: Slab) -> tuple[Array, Array]:
         """Means and variances (K, n, d) of every entry given the observed ones of its row."""
-        shape = (len(theta.means), len(slab.X), len(self.columns))
-        means, variances = np.zeros(shape), np.ones(shape)
-        for o, rows, lift, spread in self._lifts(theta, slab):
-            means[:, rows] = theta.means[:, None] + self._gaps(theta, slab, rows, o) @ lift
-            variances[:, rows] = np.diagonal(spread, axis1=1, axis2=2)[:, None]
-        return means, variances
+        rows = self._rows(slab)
+        back = np.argsort(rows.order)
+        _, completed, spread = describe_holed(as_gaussians(theta), rows)
+        return completed[:, back], spread[:, back]
 
     def fill(self, theta: FullNormals, slab: Slab, R: Array) -> Array:
         """Conditional means, averaged over the components."""
@@ -271,23 +246,9 @@ class FullBlock(Block):
 
     def draw(self, theta: FullNormals, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
         """Draw missing entries given the observed ones."""
-        out = np.empty((len(slab.X), len(self.columns)))
-        for o, rows, lift, spread in self._lifts(theta, slab):
-            noise = rng.standard_normal((len(rows), len(self.columns)))
-            values, vectors = np.linalg.eigh(spread)
-            roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
-            own = labels[rows]
-            gaps = slab.X[np.ix_(rows, self.places[o])] - theta.means[np.ix_(own, o)]
-            middle = theta.means[own] + np.einsum("np,npd->nd", gaps, lift[own])
-            out[rows] = middle + np.einsum("nij,nj->ni", roots[own], noise)
+        rows, params = self._rows(slab), as_gaussians(theta)
+        own = labels[rows.order]
+        noise = coloured(params, rows, own, rng.standard_normal(rows.Z.shape))
+        out = np.empty_like(noise)
+        out[rows.order] = describe_holed(params, rows)[1][own, np.arange(len(own))] + noise
         return out
-
-
-def _batches(rows: Ints, most: int = 1024) -> Iterator[Ints]:
-    """Cut rows into batches whose numbers stay in cache."""
-    for start in range(0, len(rows), most):
-        yield rows[start : start + most]
-
-
-def _part(matrices: Array, rows: Ints, columns: Ints) -> Array:
-    return matrices[:, rows[:, None], columns]

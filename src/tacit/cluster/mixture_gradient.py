@@ -28,14 +28,14 @@ def from_free(model: MixtureModel, like: MixtureParams, free: Array) -> MixtureP
         size = len(block.to_free(theta))
         parts.append(block.from_free(theta, free[start : start + size]))
         start += size
-    weights = raised / raised.sum() if model.weights is None else model.weights
+    weights = model.kept_weights(raised)
     return MixtureParams(weights, tuple(parts))
 
 
 def gradient(model: MixtureModel, params: MixtureParams, stats: MixtureSums) -> Array:
     """Slope of the log-likelihood and the log prior along the free numbers."""
     mass = stats.weight + model.pseudo
-    by_weight = mass - params.weights * mass.sum() if model.weights is None else np.zeros_like(mass)
+    by_weight = mass - params.weights * mass.sum() if model.limits is None else np.zeros_like(mass)
     triples = zip(model.blocks, params.parts, stats.parts.parts, strict=True)
     return np.concatenate([by_weight, *(block.gradient(theta, s) for block, theta, s in triples)])
 
@@ -49,12 +49,17 @@ def widths(model: MixtureModel, params: MixtureParams, stats: MixtureSums) -> Ar
 
 
 def check_free(model: MixtureModel) -> None:
-    """See that every block has a gradient."""
+    """See that every block has a gradient, and nothing but fixed numbers is in its way."""
     stuck = [name for block in model.blocks if not block.FREE for name in block.names]
     if stuck:
         raise ValueError(
             f"method='gradient' does not reach column {stuck[0]!r}, whose family has no free numbers: use 'em'"
         )
+    tight = [block.names[0] for block in model.blocks if not block.only_fixed]
+    if tight:
+        raise ValueError(f"method='gradient' takes no bounds or tied, such as those of column {tight[0]!r}: use 'em'")
+    if model.limits is not None and not model.limits.allowed.fixed.all():
+        raise ValueError("method='gradient' takes weights that are all fixed or all free: use 'em'")
 
 
 def ascend(model: MixtureModel, near: Fit, reduce: Reduce, tol: float, max_iter: int, on_iteration: Hook | None) -> Fit:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from tacit.cluster.mixture_block import LOG_ZERO, Block, Ints, Slab, safe_log
+from tacit.cluster.mixture_limits import WeightLimits
 from tacit.data.chunks import Chunk
 from tacit.distributions import Distribution, Parts, Product
 from tacit.learn.protocol import Array, Statistics
@@ -47,15 +48,15 @@ class MixtureModel:
         What the columns are.
     pseudo
         (K,) rows that each component is given before any data: a Dirichlet prior of 1 + pseudo.
-    weights
-        (K,) weights that stay as they are, or None.
+    limits
+        What the weights may be; None for anything.
     labelled
         Whether a last column of the table holds the component of rows where it is known, NaN elsewhere.
     """
 
     blocks: tuple[Block, ...]
     pseudo: Array
-    weights: Array | None = None
+    limits: WeightLimits | None = None
     labelled: bool = False
 
     def expect(self, params: MixtureParams, chunk: Chunk) -> MixtureSums:
@@ -89,10 +90,13 @@ class MixtureModel:
 
     def update(self, params: MixtureParams, stats: MixtureSums) -> MixtureParams:
         """Weights, and the parameters of every block."""
-        mass = np.maximum(stats.weight, 0.0) + self.pseudo
-        weights = mass / mass.sum() if self.weights is None else self.weights
+        weights = self.kept_weights(np.maximum(stats.weight, 0.0) + self.pseudo)
         triples = zip(self.blocks, params.parts, stats.parts.parts, strict=True)
         return MixtureParams(weights, tuple(block.update(*pair) for block, *pair in triples))
+
+    def kept_weights(self, mass: Array) -> Array:
+        """Weights that are best for the rows that each component has, inside their limits."""
+        return mass / mass.sum() if self.limits is None else self.limits.best(mass)
 
     def log_prior(self, params: MixtureParams) -> float:
         """Log prior of weights and of every block."""
@@ -101,7 +105,7 @@ class MixtureModel:
 
     def n_parameters(self, params: MixtureParams) -> int:
         """Number of free parameters."""
-        own = len(params.weights) - 1 if self.weights is None else 0
+        own = len(params.weights) - 1 if self.limits is None else self.limits.n_free()
         return own + sum(b.n_parameters(theta) for b, theta in zip(self.blocks, params.parts, strict=True))
 
     # talking to distributions

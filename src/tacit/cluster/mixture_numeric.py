@@ -1,6 +1,6 @@
 """Numeric columns of a mixture over a table: in a component, each is Gaussian by itself."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -8,7 +8,8 @@ import numpy as np
 from scipy import special
 
 from tacit import compiled
-from tacit.cluster.mixture_block import FEW, FLOOR, Block, Ints, Mask, PerComponent, Slab, floored, mixture_quantile
+from tacit.cluster.mixture_block import FEW, FLOOR, Ints, PerComponent, Slab, floored, mixture_quantile
+from tacit.cluster.mixture_limits import LimitedBlock
 from tacit.distributions import ColumnError, Distribution, Gaussian, NormalInverseWishart
 from tacit.learn.protocol import Array
 
@@ -66,15 +67,17 @@ class NormalPrior:
 
 
 @dataclass(frozen=True, eq=False)
-class NumericBlock(Block):
+class NumericBlock(LimitedBlock):
     """Gaussian columns, independent in a component."""
 
     prior: NormalPrior | None = None
     least: Array | None = None
-    fixed: Normals | None = None
-    is_fixed: Mask | None = None
 
     FREE: ClassVar[bool] = True
+    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "mean": (-np.inf, np.inf),
+        "variance": (np.finfo(float).tiny, np.inf),
+    }
 
     # learning
 
@@ -104,11 +107,17 @@ class NumericBlock(Block):
         step = stats.first + p.pull * (p.location - stats.centre)
         step = np.divide(step, mass, out=theta.means - stats.centre, where=mass > FEW)
         means = stats.centre + step
+        if self.limits is not None:  # the best means at the current variances, then the best variances about those
+            means = self.limits["mean"].keep(means, np.maximum(mass, 0.0) / theta.variances)
+            step = means - stats.centre
         scatter = stats.second - step * (2 * stats.first - step * stats.weight)
         scatter = np.maximum(scatter, 0.0) + p.scatter + p.pull * (means - p.location) ** 2
         rows = stats.weight + p.rows
         variances = np.divide(scatter, rows, out=theta.variances.copy(), where=rows > FEW)
-        return self.held(Normals(means, np.maximum(variances, self._least(means.shape[1]))))
+        variances = np.maximum(variances, self._least(means.shape[1]))
+        if self.limits is not None:
+            variances = self.limits["variance"].keep(variances, np.maximum(rows, 0.0))
+        return Normals(means, variances)
 
     def _prior(self, m: int) -> NormalPrior:
         return self.prior or NormalPrior(*np.zeros((4, m)))
@@ -117,11 +126,11 @@ class NumericBlock(Block):
         return np.full(m, np.finfo(float).tiny) if self.least is None else self.least
 
     def held(self, theta: Normals) -> Normals:
-        """Put fixed parameters in their place."""
-        if self.fixed is None:
+        """Means and variances that keep to the limits."""
+        if self.limits is None:
             return theta
-        keep, given = self.is_fixed, self.fixed
-        return Normals(np.where(keep, given.means, theta.means), np.where(keep, given.variances, theta.variances))
+        even = np.ones_like(theta.means)
+        return Normals(self.limits["mean"].keep(theta.means, even), self.limits["variance"].keep(theta.variances, even))
 
     def log_prior(self, theta: Normals) -> float:
         """Normal and inverse Gamma."""
@@ -138,23 +147,12 @@ class NumericBlock(Block):
         parts = np.array([_column_prior(name, m, v, given) for name, m, v, given in pairs])
         return replace(self, prior=NormalPrior(*parts.T), least=FLOOR * unit)
 
-    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Distribution) -> Self:
-        """Fix the mean and the variance of some columns in component k."""
-        at = [self.columns.index(c) for c in columns]
-        means, variances, keep = np.zeros((3, n_components, len(self.columns)))
-        if self.fixed is not None:
-            means, variances, keep = self.fixed.means.copy(), self.fixed.variances.copy(), self.is_fixed
-        keep = np.array(keep, dtype=bool)
-        means[k, at], variances[k, at], keep[k, at] = given.mean, given.variance, True
-        return replace(self, fixed=Normals(means, variances), is_fixed=keep)
-
-    def loose(self) -> Self:
-        """The same block with nothing fixed."""
-        return replace(self, fixed=None, is_fixed=None)
+    def _parameters(self, given: Distribution, columns: Sequence[int]) -> dict[str, Array]:
+        return {"mean": given.mean, "variance": given.variance}
 
     def n_parameters(self, theta: Normals) -> int:
         """A mean and a variance per component and column."""
-        return 2 * int(theta.means.size - (0 if self.is_fixed is None else self.is_fixed.sum()))
+        return sum(allowed.n_free() for allowed in self._limits(len(theta.means)).values())
 
     def observed(self, stats: NormalSums) -> Array:
         """Weight of the observed entries."""
@@ -188,8 +186,9 @@ class NumericBlock(Block):
         by_mean = (stats.first - pull) / v
         spread = (stats.second + p.scatter + pull * (theta.means - p.location)) / v
         by_log = 0.5 * (spread - stats.weight - p.rows)
-        free = np.ones_like(v) if self.is_fixed is None else ~self.is_fixed
-        return np.concatenate([(by_mean * free).ravel(), (by_log * free).ravel()])
+        if self.limits is not None:
+            by_mean, by_log = by_mean * ~self.limits["mean"].fixed, by_log * ~self.limits["variance"].fixed
+        return np.concatenate([by_mean.ravel(), by_log.ravel()])
 
     def information(self, theta: Normals, stats: NormalSums) -> Array:
         """Curvature along each free number."""

@@ -100,23 +100,43 @@ def fixed_weights(given: Any, k: int, name: str) -> Array:
     return values / values.sum()
 
 
-def with_fixed(
-    blocks: Sequence[Block], fixed: Any, k: int, where: Callable[[Any], tuple[int, ...]]
-) -> tuple[Block, ...]:
-    """The blocks with the parameters that a user wants to stay: {component: {column: distribution}}."""
+Where = Callable[[Any], tuple[int, ...]]
+
+
+def with_limits(blocks: Sequence[Block], fixed: Any, bounds: Any, tied: Any, k: int, where: Where) -> tuple[Block, ...]:
+    """The blocks with what a user fixes {component: {column: ...}}, bounds {column: ...} and ties {column: ...}."""
     made = list(blocks)
-    for component, columns in (fixed or {}).items():
+    for component, columns in _mapping(fixed, "fixed").items():
         if not isinstance(component, int | np.integer) or not 0 <= component < k:
             raise ValueError(f"fixed: {component!r} is not a component, which are 0 to {k - 1}")
         if not isinstance(columns, Mapping):
             raise TypeError(f"fixed: component {component} needs a dict of distributions by column")
         for key, given in columns.items():
-            places = where(key)
-            at = next((b for b, block in enumerate(made) if set(places) <= set(block.columns)), None)
-            if at is None or not getattr(given, "is_fitted", False):
-                raise ValueError(f"fixed: {key!r} needs a distribution with parameters, of columns of one kind")
+            if not isinstance(given, Mapping) and not getattr(given, "is_fitted", False):
+                raise ValueError(f"fixed: {key!r} needs a distribution with parameters, or a dict of some of them")
+            places, at = _place(made, key, where, "fixed")
             made[at] = made[at].with_fixed(k, int(component), places, given)
+    for what, said in (("bounds", bounds), ("tied", tied)):
+        for key, given in _mapping(said, what).items():
+            if key != "weights":
+                places, at = _place(made, key, where, what)
+                made[at] = getattr(made[at], f"with_{what}")(k, places, given)
     return tuple(made)
+
+
+def _mapping(given: Any, name: str) -> Mapping[Any, Any]:
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a dict, got {type(given).__name__}")
+    return given or {}
+
+
+def _place(blocks: Sequence[Block], key: Any, where: Where, what: str) -> tuple[tuple[int, ...], int]:
+    """The columns of a key, and the block that has them."""
+    places = where(key)
+    at = next((b for b, block in enumerate(blocks) if set(places) <= set(block.columns)), None)
+    if at is None:
+        raise ValueError(f"{what}: {key!r} must be columns of one kind, or a group in families")
+    return places, at
 
 
 def with_block_priors(model: MixtureModel, pooled: Parts, priors: Sequence[list[Any]]) -> MixtureModel:

@@ -61,7 +61,7 @@ def params_from(model: MixtureModel, rows: Array, R: Array) -> MixtureParams:
 def _suited(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> MixtureParams:
     """Put groups of rows where they suit what is fixed best, and put that in its place."""
     k = len(params.weights)
-    if any(block.fixed for block in model.blocks) and not model.labelled:
+    if any(block.is_limited for block in model.blocks) and not model.labelled:
         gain = np.zeros((k, k))
         for shift in range(k):  # every group in every place, once
             order = (np.arange(k) + shift) % k
@@ -70,7 +70,7 @@ def _suited(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> Mi
                 gain[np.arange(k), order] += np.diagonal(block.cross(block.held(theta), own))
         params = params.permuted(linear_sum_assignment(-gain)[1])
     held = tuple(block.held(theta) for block, theta in zip(model.blocks, params.parts, strict=True))
-    return MixtureParams(params.weights if model.weights is None else model.weights, held)
+    return MixtureParams(model.kept_weights(params.weights), held)
 
 
 def coordinates(rows: Array, blocks: Sequence[Block]) -> Array:

@@ -14,6 +14,7 @@ from tacit.cluster.mixture_family import FamilyBlock
 from tacit.cluster.mixture_full import FullBlock
 from tacit.cluster.mixture_numeric import NumericBlock
 from tacit.data import Column, Schema, frames, infer_schema
+from tacit.data.chunks import ChunkSource
 from tacit.data.codes import encode_codes, encode_numbers
 from tacit.data.columnview import ColumnView
 from tacit.data.values import quote
@@ -191,11 +192,16 @@ def check_counts(X: Array, blocks: Sequence[Block]) -> None:
                 )
 
 
-def refuse_empty(blocks: Sequence[Block], rows: Array) -> None:
-    """Refuse a column of nothing but holes."""
+def refuse_empty(blocks: Sequence[Block], source: ChunkSource) -> None:
+    """Refuse a column of nothing but holes; rows are looked at until every column has been seen."""
+    seen = np.zeros(source.n_columns, dtype=bool)
+    for chunk in source:
+        seen |= ~np.isnan(chunk.X).all(axis=0)
+        if seen.all():
+            return
     for block in blocks:
         for c, name in zip(block.columns, block.names, strict=True):
-            if np.isnan(rows[:, c]).all():
+            if not seen[c]:
                 raise ValueError(f"column {name!r} has no observed values: leave it out")
 
 

@@ -8,6 +8,7 @@ import importlib
 from types import ModuleType
 
 _KERNELS = (
+    "conditional",
     "gaussian",
     "hmm",
     "hmm_emissions",
@@ -15,6 +16,7 @@ _KERNELS = (
     "hmm_logs",
     "hmm_paths",
     "kmeans",
+    "kmeans_bounds",
     "mixture",
     "naive_bayes",
 )

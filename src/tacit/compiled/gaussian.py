@@ -5,9 +5,10 @@ Rows come as z = (x - origin) * inverse_scale. Two ways lead to the same numbers
 * by features: every log density is linear in the features [1, z_j, quadratic terms], so a (K, P) matrix of
   coefficients times a (P, B) block of features gives all of them, and responsibilities times features give all
   statistics. Fastest, as long as the means lie within some thousand standard deviations of the origin.
-* centred: each component about its own mean. Nothing cancels, whatever the scales.
+* centred: whitened rows, whose squares are summed. Components far from the origin each have a centre of their own, so
+  that nothing cancels, whatever the scales.
 
-Kinds of covariance: 0 full, 1 tied, 2 diagonal, 3 spherical.
+Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
 
 import math
@@ -16,7 +17,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def standardise(X, start, n, origin, inverse_scale, Z):
     """Z[j, i] = coordinate j of row start + i; rows are the fast axis, so everything after vectorises."""
     for j in range(X.shape[1]):
@@ -27,38 +28,28 @@ def standardise(X, start, n, origin, inverse_scale, Z):
             Z[j, i] = 0.0
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def fill_features(kind, d, tied_precision, F):
-    """Quadratic features behind F[0] = 1 and F[1:d+1] = z."""
+@njit(
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    fastmath={"contract", "reassoc"},
+)
+def fill_features(first, second, target, factor, F):
+    """Quadratic features behind F[0] = 1 and F[1:d+1] = z: F[target] sums factor * F[first] * F[second]."""
     B = F.shape[1]
-    if kind == 0:
-        p = 1 + d
-        for a in range(d):
-            for b in range(a, d):
-                for i in range(B):
-                    F[p, i] = F[1 + a, i] * F[1 + b, i]
-                p += 1
-    elif kind == 1:
-        for i in range(B):
-            F[1 + d, i] = 0.0
-        for a in range(d):
-            for b in range(a, d):
-                c = -tied_precision[a, b] if b > a else -0.5 * tied_precision[a, a]
-                for i in range(B):
-                    F[1 + d, i] += c * F[1 + a, i] * F[1 + b, i]
-    elif kind == 2:
-        for a in range(d):
+    for p in range(len(target)):
+        a, b, t, c = first[p], second[p], target[p], factor[p]
+        if p == 0 or t != target[p - 1]:
             for i in range(B):
-                F[1 + d + a, i] = F[1 + a, i] * F[1 + a, i]
-    else:
-        for i in range(B):
-            F[1 + d, i] = 0.0
-        for a in range(d):
+                F[t, i] = c * F[a, i] * F[b, i]
+        else:
             for i in range(B):
-                F[1 + d, i] += F[1 + a, i] * F[1 + a, i]
+                F[t, i] += c * F[a, i] * F[b, i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def standardise_rows(X, start, n, origin, inverse_scale, Z):
     """Z[i, j] = coordinate j of row start + i."""
     for i in range(n):
@@ -69,88 +60,9 @@ def standardise_rows(X, start, n, origin, inverse_scale, Z):
             Z[i, j] = 0.0
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
-def centre_rows(Z, mean, D, left, right):
-    """D = Z - mean, whole and as its left and right half of columns."""
-    half = left.shape[1]
-    for i in range(Z.shape[0]):
-        for j in range(half):
-            D[i, j] = left[i, j] = Z[i, j] - mean[j]
-        for j in range(half, Z.shape[1]):
-            D[i, j] = right[i, j - half] = Z[i, j] - mean[j]
-
-
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def subtract_squares(Y, first, offset, out):
-    """out[i] -= |Y_i - offset|^2 / 2, where the offset begins at its entry `first`."""
-    for i in range(Y.shape[0]):
-        q = 0.0
-        for j in range(Y.shape[1]):
-            y = Y[i, j] - offset[first + j]
-            q += y * y
-        out[i] -= 0.5 * q
-
-
-@njit(nogil=True, cache=True)
-def triangular_densities(Z, centres, offsets, upper_left, right_columns, constants, D, left, right, L):
-    """L[k, i] = constants[k] - |U_k' (z_i - c_k) - o_k|^2 / 2, without the zero quarter of the triangular U_k.
-
-    One centre stands for all components, or each has its own.
-    """
-    half = left.shape[1]
-    for k in range(L.shape[0]):
-        root = min(k, upper_left.shape[0] - 1)
-        if k < centres.shape[0]:
-            centre_rows(Z, centres[k], D, left, right)
-        for i in range(L.shape[1]):
-            L[k, i] = constants[k]
-        subtract_squares(np.dot(left, upper_left[root]), 0, offsets[k], L[k])
-        subtract_squares(np.dot(D, right_columns[root]), half, offsets[k], L[k])
-
-
-@njit(nogil=True, cache=True)
-def scale_rows(source, factors, out):
-    """out[i] = factors[i] * source[i]."""
-    for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            out[i, j] = factors[i] * source[i, j]
-
-
-@njit(nogil=True, cache=True)
-def add_block(block, first, T):
-    """Add a matrix to T at row and column `first`."""
-    for i in range(block.shape[0]):
-        for j in range(block.shape[1]):
-            T[first + i, first + j] += block[i, j]
-
-
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def weighted_sum(rows, factors, out):
-    """out[j] += sum_i factors[i] rows[i, j]; returns the sum of the factors."""
-    total = 0.0
-    for i in range(rows.shape[0]):
-        total += factors[i]
-        for j in range(rows.shape[1]):
-            out[j] += factors[i] * rows[i, j]
-    return total
-
-
-@njit(nogil=True, cache=True)
-def add_triangular_moments(Z, R, centres, D, left, right, scaled_left, scaled_right, N, S1, S2):
-    """Add moments about the centres; the lower left quarter of S2 is the upper right one's transpose, left out."""
-    half = left.shape[1]
-    for k in range(R.shape[0]):
-        if k < centres.shape[0]:
-            centre_rows(Z, centres[k], D, left, right)
-        T = S2[min(k, S2.shape[0] - 1)]
-        N[k] += weighted_sum(D, R[k], S1[k])
-        scale_rows(left, R[k], scaled_left)
-        add_block(np.dot(scaled_left.T, D), 0, T)
-        scale_rows(right, R[k], scaled_right)
-        add_block(np.dot(scaled_right.T, right), half, T)
-
-
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@njit(
+    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+)
 def elementwise_densities(Z, means, roots, constants, L):
     """L[k, i] for diagonal covariances; Z is (d, B)."""
     K, d = means.shape
@@ -164,7 +76,14 @@ def elementwise_densities(Z, means, roots, constants, L):
                 L[k, i] -= 0.5 * y * y
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@njit(
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    fastmath={"contract", "reassoc"},
+)
 def add_elementwise_moments(Z, R, means, N, S1, S2):
     """Add moments about the means, column by column; Z is (d, B)."""
     K, d = means.shape
@@ -181,11 +100,17 @@ def add_elementwise_moments(Z, R, means, N, S1, S2):
             S2[k, 0, j] += s2
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
-def softmax(L, n, R, bits, top, total):
-    """R[:, i] = exp(L[:, i]) normalised; log normaliser = top + log(total); columns from n on become zero."""
+@njit(
+    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+)
+def softmax(L, n, R, powers, top, total):
+    """R[:, i] = exp(L[:, i]) normalised; log normaliser = top + log(total); columns from n on become zero.
+
+    powers
+        (B,) scratch as integers, and the same memory as floats.
+    """
+    bits, scales = powers
     K, B = L.shape
-    scales = bits.view(np.float64)
     for i in range(B):
         top[i] = L[0, i]
         total[i] = 0.0
@@ -225,7 +150,7 @@ def softmax(L, n, R, bits, top, total):
             R[k, i] *= scales[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weigh(start, n, weights, top, total, R):
     """Sum of (weighted) log normalisers; multiplies the responsibilities by the weights, if there are any."""
     bound = 0.0
@@ -245,7 +170,7 @@ def weigh(start, n, weights, top, total, R):
     return bound
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def transpose_into(L, n, joint, start):
     """joint[start + i, k] = L[k, i]."""
     for i in range(n):
@@ -253,61 +178,170 @@ def transpose_into(L, n, joint, start):
             joint[start + i, k] = L[k, i]
 
 
-@njit(nogil=True, cache=True)
-def expect_features(X, weights, origin, inverse_scale, kind, W, tied_precision, B, S, joint):
-    """Add sum_i r_ik features(z_i) to S (P, K); returns the sum of log p(x_i). Or only fill joint (n, K)."""
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def add_matrix(A, out):
+    """out += A."""
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[i, j] += A[i, j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, S, joint):
+    """Add sum_i r_ik features(z_i) to S (P, K); returns the sum of log p(x_i). Or only fill joint (n, K).
+
+    quadratic
+        How features are made of two coordinates each: first, second, target and factor of `fill_features`.
+    """
+    first, second, target, factor = quadratic
     K, P = W.shape
-    d = X.shape[1]
-    F, L, R = np.empty((P, B)), np.empty((K, B)), np.empty((K, B))
-    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
-    for i in range(B):
-        F[0, i] = 1.0
+    d, B = X.shape[1], len(powers[0])
+    F, L, R, T, sums = np.empty((P, B)), np.empty((K, B)), np.empty((K, B)), np.empty((B, K)), np.empty((P, K))
+    top, total = np.empty(B), np.empty(B)
+    F[0] = 1.0
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         standardise(X, start, n, origin, inverse_scale, F[1 : d + 1])
-        fill_features(kind, d, tied_precision, F)
+        fill_features(first, second, target, factor, F)
         np.dot(W, F, L)
         if len(joint):
             transpose_into(L, n, joint, start)
             continue
-        softmax(L, n, R, bits, top, total)
+        softmax(L, n, R, powers, top, total)
         bound += weigh(start, n, weights, top, total, R)
-        add_block(np.dot(F, R.T), 0, S)
+        transpose_into(R, B, T, start - start)
+        np.dot(F, T, sums)
+        add_matrix(sums, S)
     return bound
 
 
-@njit(nogil=True, cache=True)
-def expect_triangular(
-    X, weights, origin, inverse_scale, centres, offsets, upper_left, right_columns, constants, B, N, S1, S2, joint
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def centre_rows(Z, centre, D):
+    """D = Z - centre."""
+    for i in range(len(Z)):
+        for j in range(len(centre)):
+            D[i, j] = Z[i, j] - centre[j]
+
+
+@njit(
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    fastmath={"contract", "reassoc"},
+)
+def whitened_squares(Y, first, offset, at, out):
+    """out[at + i] -= |Y_i - offset|^2 / 2, over the columns of Y from `first` on."""
+    for i in range(len(Y)):
+        q = 0.0
+        for j in range(len(offset)):
+            y = Y[i, first + j] - offset[j]
+            q += y * y
+        out[at + i] -= 0.5 * q
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def stacked_products(rows, at, roots, offsets, room, L):
+    """L[k, at + i] -= |U_k' rows_i - o_k|^2 / 2; the U_k stand side by side, or there is one for all."""
+    width, d = roots.shape[1], offsets.shape[1]
+    Y = room[: len(rows) * width].reshape(len(rows), width)
+    np.dot(rows, roots, Y)
+    for k in range(len(offsets)):
+        whitened_squares(Y, k * d % width, offsets[k], at, L[k])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def stacked_densities(D, left, left_roots, right_roots, offsets, constants, room, L):
+    """L[k, i] = constants[k] - |U_k' D_i - o_k|^2 / 2 about one centre, without the zero quarter of the U_k."""
+    half, b = left.shape[1], len(left)
+    for k in range(len(L)):
+        L[k] = constants[k]
+    for at in range(0, len(D), b):
+        size = min(b, len(D) - at)
+        for i in range(size):
+            left[i] = D[at + i, :half]
+        stacked_products(left[:size], at, left_roots, offsets[:, :half], room, L)
+        stacked_products(D[at : at + size], at, right_roots, offsets[:, half:], room, L)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def drop_negligible(R):
+    """Zero where a row belongs to a component by less than 1e-24: in many dimensions, most of the entries."""
+    for k in range(R.shape[0]):
+        for i in range(R.shape[1]):
+            R[k, i] = R[k, i] if R[k, i] > 1e-24 else 0.0
+
+
+@njit(
+    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+)
+def add_some_moments(D, responsibility, G, square, n, s1, s2):
+    """Add one component's weight and moments about the centre, from the rows that belong to it at all."""
+    m = 0
+    for i in range(len(D)):
+        r = responsibility[i]
+        if r > 0.0:
+            n[0] += r
+            root = math.sqrt(r)
+            for j in range(D.shape[1]):
+                s1[j] += r * D[i, j]
+                G[m, j] = root * D[i, j]
+            m += 1
+    if m > 0:
+        np.dot(G[:m].T, G[:m], square)
+        add_matrix(square, s2)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def expect_stacked(
+    X, weights, origin, inverse_scale, centres, offsets, left_roots, right_roots, constants, powers, N, S1, S2, joint
 ):
-    """Add weights N (K,) and moments S1 (K, d), S2 (K, d, d) about the centres, or only fill joint (n, K)."""
+    """Add weights N (K,) and moments S1 (K, d), S2 (K or 1, d, d) about the centres, or only fill joint (n, K).
+
+    centres
+        (1, d), or (K, d) if each component has its own.
+    offsets
+        (K, d) whitened means about the centre.
+    left_roots, right_roots
+        (1, half, K half) and (1, d, K (d - half)) for a common centre, (K, half, half) and (K, d, d - half) for
+        separate ones, (1, half, half) and (1, d, d - half) if all components share one root.
+    """
     K, d = offsets.shape
-    half = upper_left.shape[1]
-    Z, D, left = np.empty((B, d)), np.empty((B, d)), np.empty((B, half))
-    right, scaled_left, scaled_right = np.empty((B, d - half)), np.empty((B, half)), np.empty((B, d - half))
-    L, R = np.empty((K, B)), np.empty((K, B))
-    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
+    each, B = K // len(centres), len(powers[0])
+    Z, D, G, square = np.empty((B, d)), np.empty((B, d)), np.empty((B, d)), np.empty((d, d))
+    left = np.empty((min(B, 128), left_roots.shape[1]))
+    room = np.empty(len(left) * max(left_roots.shape[2], right_roots.shape[2]))
+    L, R, top, total = np.empty((K, B)), np.empty((K, B)), np.empty(B), np.empty(B)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         standardise_rows(X, start, n, origin, inverse_scale, Z)
-        triangular_densities(Z, centres, offsets, upper_left, right_columns, constants, D, left, right, L)
+        for g in range(len(centres)):
+            a, b, r = g * each, g * each + each, min(g, len(left_roots) - 1)
+            centre_rows(Z, centres[g], D)
+            stacked_densities(D, left, left_roots[r], right_roots[r], offsets[a:b], constants[a:b], room, L[a:b])
         if len(joint):
             transpose_into(L, n, joint, start)
             continue
-        softmax(L, n, R, bits, top, total)
+        softmax(L, n, R, powers, top, total)
+        drop_negligible(R)
         bound += weigh(start, n, weights, top, total, R)
-        add_triangular_moments(Z, R, centres, D, left, right, scaled_left, scaled_right, N, S1, S2)
+        for k in range(K):
+            if len(centres) > 1:
+                centre_rows(Z, centres[k], D)
+            add_some_moments(D, R[k], G, square, N[k : k + 1], S1[k], S2[min(k, len(S2) - 1)])
     return bound
 
 
-@njit(nogil=True, cache=True)
-def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constants, B, N, S1, S2, joint):
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constants, powers, N, S1, S2, joint):
     """The same for diagonal covariances; S2 (K, 1, d)."""
     K, d = means.shape
+    B = len(powers[0])
     Z, L, R = np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
-    bits, top, total = np.empty(B, np.int64), np.empty(B), np.empty(B)
+    top, total = np.empty(B), np.empty(B)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
@@ -316,13 +350,13 @@ def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constant
         if len(joint):
             transpose_into(L, n, joint, start)
             continue
-        softmax(L, n, R, bits, top, total)
+        softmax(L, n, R, powers, top, total)
         bound += weigh(start, n, weights, top, total, R)
         add_elementwise_moments(Z, R, means, N, S1, S2)
     return bound
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def condition(C, seen, n_seen, U, B, rest):
     """For one covariance C and one pattern: U with U U' = inv(C_oo) in U[:n, :n], B = C_mo inv(C_oo), rest = C_m|o.
 
@@ -366,7 +400,9 @@ def condition(C, seen, n_seen, U, B, rest):
     return half_log
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@njit(
+    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+)
 def observed_densities(Z, means, seen, n_seen, U, constants, G, y, L):
     """L[k, i] = log p(observed part of row i, k); U[k] is lower triangular with U'U the observed precision."""
     width = L.shape[1]
@@ -386,7 +422,14 @@ def observed_densities(Z, means, seen, n_seen, U, constants, G, y, L):
                 L[k, i] -= 0.5 * y[i] * y[i]
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@njit(
+    nogil=True,
+    cache=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    fastmath={"contract", "reassoc"},
+)
 def add_observed_moments(Z, R, means, seen, n_seen, G, y, n, s1, s2):
     """Add weight, first and second moments about the means of the observed columns of one block."""
     width = R.shape[1]
@@ -407,7 +450,7 @@ def add_observed_moments(Z, R, means, seen, n_seen, G, y, n, s1, s2):
                 s2[k, a, b] += total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def add_completed(seen, n_seen, B, rest, n, s1, s2, N, S1, S2):
     """Add one component's pattern moments, completed by what the observed columns say of the missing ones."""
     d = S1.shape[0]
@@ -436,9 +479,9 @@ def add_completed(seen, n_seen, B, rest, n, s1, s2, N, S1, S2):
             S2[a, b] += full[a, b]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def expect_missing(
-    X, weights, origin, inverse_scale, patterns, counts, edges, means, covariances, constants, N, S1, S2, joint
+    X, weights, origin, inverse_scale, patterns, counts, edges, means, covariances, constants, powers, N, S1, S2, joint
 ):
     """Moments about the means of rows with holes, rows sorted by pattern; also fills joint (n, K) if it has rows.
 
@@ -446,9 +489,9 @@ def expect_missing(
     are observed, edges (p + 1,) where its rows begin. constants (K,) holds the log weights.
     """
     K, d = means.shape
-    B = 256
+    B = len(powers[0])
     Z, G, L, R = np.zeros((d, B)), np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
-    bits, top, total, y = np.empty(B, np.int64), np.empty(B), np.empty(B), np.empty(B)
+    top, total, y = np.empty(B), np.empty(B), np.empty(B)
     U, slopes, rest = np.zeros((K, d, d)), np.zeros((K, d, d)), np.zeros((K, 2 * d, d))
     bound = 0.0
     for p in range(len(counts)):
@@ -473,7 +516,7 @@ def expect_missing(
             if len(joint):
                 transpose_into(L, m, joint, start)
                 continue
-            softmax(L[:, :width], m, R[:, :width], bits, top, total)
+            softmax(L[:, :width], m, R[:, :width], powers, top, total)
             bound += weigh(start, m, weights, top, total, R)
             add_observed_moments(Z, R[:, :width], means, seen, n_seen, G, y, n, s1, s2)
         if len(joint) == 0:

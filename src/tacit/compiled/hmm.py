@@ -1,10 +1,10 @@
 """Hidden Markov chains: forward, backward, smoothing and expected transitions, all sequences in one call.
 
-Linear space with the maximum of each row of log densities taken out: T x K exponentials, and forward and
-backward side by side, so that two chains of dependent operations overlap. For a strictly positive transition
-matrix that is exact: a predicted probability never falls below the smallest transition, so an underflow
-cannot hide what matters later. A sequence where a row underflows, or where one loses a state of a matrix with
-zeros, is reported, and is to be done by `hmm_logs`.
+Linear space with the maximum of each row of log densities taken out: T x K exponentials. Forward and backward do
+not wait for each other, so that each may have a thread. For a strictly positive transition matrix that is exact: a
+predicted probability never falls below the smallest transition, so an underflow cannot hide what matters later. A
+sequence where a row underflows, or where one loses a state of a matrix with zeros, is reported, and is to be done by
+`hmm_logs`.
 
 Letters: L (n, K) log densities, b = exp(L - top), a forward rows, g backward rows and then posteriors, A
 transitions. `width` is a tuple of K zeros for small K, so that loops over states have a length that is known
@@ -66,77 +66,83 @@ def exponentiate(L, width, top, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def both_ways(b, top, start, end, A, At, strict, weight, width, a, g, link):
-    """Forward rows a and backward rows g of one sequence, each up to a factor; NaN if an underflow matters.
+def forward(b, top, lengths, start, A, strict, width, a, logs):
+    """Forward rows a of all sequences, each up to a factor; logs (S,) gets log-likelihoods.
 
-    `start` is the distribution of the first state, `end` the backward row to begin with. g[t] is
-    A (b[t + 1] g[t + 1]) link[t] / weight, and link is zero at the end. Rows are rescaled only when they have
-    become small.
+    NaN stands for a log-likelihood where an underflow matters. `start` is the distribution of the first state. Rows are
+    rescaled only when they have become small.
     """
-    n = b.shape[0]
     K = len(width) if len(width) > 0 else b.shape[1]
-    pred, w = start.copy(), np.empty(K)
-    safe, total, scale, c = True, 0.0, 1.0, 0.0
-    g[n - 1], link[n - 1] = end, 0.0
-    for t in range(n):
-        u = n - 1 - t
-        if t > 0:
-            r = a[t - 1, 0] * scale
-            for j in range(K):
-                pred[j] = r * A[0, j]
-            for i in range(1, K):
-                r = a[t - 1, i] * scale
-                for j in range(K):
-                    pred[j] += r * A[i, j]
-            r = w[0]
-            for j in range(K):
-                g[u, j] = r * At[0, j]
-            for i in range(1, K):
-                r = w[i]
-                for j in range(K):
-                    g[u, j] += r * At[i, j]
-        c, s = 0.0, 0.0
+    pred, t = np.empty(K), 0
+    for q in range(len(lengths)):
+        total, safe, c = 0.0, True, 1.0
         for k in range(K):
-            a[t, k] = pred[k] * b[t, k]
-            c += a[t, k]
-            w[k] = b[u, k] * g[u, k]
-            s += w[k]
-        if strict:
+            pred[k] = start[k]
+        for step in range(lengths[q]):
+            if step > 0:
+                r = a[t - 1, 0]
+                for j in range(K):
+                    pred[j] = r * A[0, j]
+                for i in range(1, K):
+                    r = a[t - 1, i]
+                    for j in range(K):
+                        pred[j] += r * A[i, j]
+            c = 0.0
             for k in range(K):
-                safe = safe and (a[t, k] > 1e-250 * c or min(pred[k], b[t, k]) == 0.0)
-                safe = safe and (w[k] > 1e-250 * s or min(g[u, k], b[u, k]) == 0.0)
-        total += top[t]
-        scale, h = 1.0, 1.0
-        if c < 1e-30:
-            safe = safe and c > 1e-230
-            scale = 1.0 / c
-            total += math.log(c)
-        if s < 1e-30:
-            safe = safe and s > 1e-230
-            h = 1.0 / s
-            for k in range(K):
-                w[k] *= h
-        if u > 0:
-            link[u - 1] = weight * h
-    if scale == 1.0:
-        total += math.log(c)
-    return total if safe else math.nan
+                a[t, k] = pred[k] * b[t, k]
+                c += a[t, k]
+            if strict:
+                for k in range(K):
+                    safe = safe and (a[t, k] > 1e-250 * c or min(pred[k], b[t, k]) == 0.0)
+            total += top[t]
+            if c < 1e-30:
+                safe = safe and c > 1e-230
+                total += math.log(c)
+                r = 1.0 / c
+                for k in range(K):
+                    a[t, k] *= r
+                c = 1.0
+            t += 1
+        logs[q] = total + math.log(c) if safe else math.nan
 
 
-@njit(nogil=True, cache=True)
-def both_ways_all(b, top, lengths, weights, start, A, At, strict, width, a, g, link, logs):
-    """Go both ways through all sequences; logs (S,) gets log-likelihoods, NaN where log space is needed."""
-    first, end = 0, np.ones(len(start))
-    for s in range(len(lengths)):
-        last = first + lengths[s]
-        weight = weights[first] if len(weights) > 0 else 1.0
-        logs[s] = both_ways(
-            b[first:last], top[first:last], start, end, A, At, strict, weight, width,
-            a[first:last], g[first:last], link[first:last],
-        )  # fmt: skip
-        if math.isnan(logs[s]):
-            a[first:last] = 0.0
-        first = last
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def backward(b, lengths, weights, end, At, strict, width, g, link, safe):
+    """Backward rows g of all sequences, each up to a factor; safe (S,) tells where no underflow matters.
+
+    `end` is the backward row to begin with. g[t] is A (b[t + 1] g[t + 1]) link[t] / weight; link ends with zero.
+    """
+    K = len(width) if len(width) > 0 else b.shape[1]
+    w, u = np.empty(K), b.shape[0] - 1
+    for q in range(len(lengths) - 1, -1, -1):
+        weight = weights[u] if len(weights) > 0 else 1.0
+        link[u], safe[q] = 0.0, True
+        for k in range(K):
+            g[u, k] = end[k]
+        for left in range(lengths[q] - 1, -1, -1):
+            s = 0.0
+            for k in range(K):
+                w[k] = b[u, k] * g[u, k]
+                s += w[k]
+            if strict:
+                for k in range(K):
+                    safe[q] = safe[q] and (w[k] > 1e-250 * s or min(g[u, k], b[u, k]) == 0.0)
+            h = 1.0
+            if s < 1e-30:
+                safe[q] = safe[q] and s > 1e-230
+                h = 1.0 / s
+                for k in range(K):
+                    w[k] *= h
+            u -= 1
+            if left > 0:
+                link[u] = weight * h
+                r = w[0]
+                for j in range(K):
+                    g[u, j] = r * At[0, j]
+                for i in range(1, K):
+                    r = w[i]
+                    for j in range(K):
+                        g[u, j] += r * At[i, j]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -152,14 +158,15 @@ def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
     n, K = g.shape[0], len(width)
     F, B, G = np.zeros((K, TILE + 1)), np.zeros((K, TILE)), np.zeros((K, TILE))
     total, scale = np.empty(TILE), np.empty(TILE)
+    rows_a, rows_b, rows_g = a.reshape(a.size), b.reshape(b.size), g.reshape(g.size)
     for k in range(K):
         head[k] = b[0, k] * g[0, k]
         F[k, 0] = carry[k]
     for start in range(0, n, TILE):
         m = min(TILE, n - start)
-        for i in range(m):
-            for k in range(K):
-                F[k, i + 1], B[k, i], G[k, i] = a[start + i, k], b[start + i, k], g[start + i, k]
+        turn(rows_a, start, m, K, F, 1)
+        turn(rows_b, start, m, K, B, 0)
+        turn(rows_g, start, m, K, G, 0)
         for i in range(m, TILE):
             for k in range(K):
                 F[k, i + 1], G[k, i] = 0.0, 0.0
@@ -186,22 +193,37 @@ def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
         add_products(F, B, K, S)
         for i in range(m):
             for k in range(K):
-                g[start + i, k] = G[k, i]
+                rows_g[(start + i) * K + k] = G[k, i]
         for k in range(K):
             F[k, 0] = F[k, m]
     for k in range(K):
         carry[k] = F[k, 0]
 
 
+@njit(nogil=True, cache=True)
+def turn(rows, start, m, K, tile, offset):
+    """Copy m rows of K numbers into a tile (K, TILE); a flat index has a stride that is known when compiling."""
+    for i in range(m):
+        for k in range(K):
+            tile[k, offset + i] = rows[(start + i) * K + k]
+
+
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
 def add_products(F, B, K, S):
-    """S[k, j] += sum_i F[k, i] B[j, i]."""
+    """S[k, j] += sum_i F[k, i] B[j, i]; two at a time, which share what is loaded."""
     for k in range(K):
-        for j in range(K):
-            s = 0.0
+        for j in range(0, K - 1, 2):
+            s, r = 0.0, 0.0
             for i in range(TILE):
                 s += F[k, i] * B[j, i]
+                r += F[k, i] * B[j + 1, i]
             S[k, j] += s
+            S[k, j + 1] += r
+        if K % 2 == 1:
+            s = 0.0
+            for i in range(TILE):
+                s += F[k, i] * B[K - 1, i]
+            S[k, K - 1] += s
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
@@ -227,36 +249,3 @@ def many_posteriors(a, b, link, weights, g, visits, S, carry, head):
             S[i, j] += carry[i] * b[0, j]
     S += np.dot(a[: n - 1].T, b[1:])
     carry[:] = a[n - 1]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def forward(b, top, lengths, start, A, strict, width, a, logs):
-    """Filtered probabilities a (n, K) of all sequences, and log-likelihoods; NaN as in `smooth`."""
-    K = len(width) if len(width) > 0 else b.shape[1]
-    pred, t = np.empty(K), 0
-    for q in range(len(lengths)):
-        total, safe = 0.0, True
-        for k in range(K):
-            pred[k] = start[k]
-        for step in range(lengths[q]):
-            if step > 0:
-                r = a[t - 1, 0]
-                for j in range(K):
-                    pred[j] = r * A[0, j]
-                for i in range(1, K):
-                    r = a[t - 1, i]
-                    for j in range(K):
-                        pred[j] += r * A[i, j]
-            c = 0.0
-            for k in range(K):
-                a[t, k] = pred[k] * b[t, k]
-                c += a[t, k]
-            safe = safe and c > 1e-230
-            if strict:
-                for k in range(K):
-                    safe = safe and (a[t, k] > 1e-250 * c or min(pred[k], b[t, k]) == 0.0)
-            for k in range(K):
-                a[t, k] /= c
-            total += top[t] + math.log(c)
-            t += 1
-        logs[q] = total if safe else math.nan

@@ -7,7 +7,7 @@ vectorises. `width` as in `hmm`.
 import numpy as np
 from numba import njit
 
-TILE = 64
+TILE = 128
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
@@ -18,9 +18,11 @@ def tile_densities(X, first, n, means, roots, constants, K, Z, T):
         for i in range(n):
             Z[j, i] = X[first + i, j]
     for k in range(K):
+        c, m, r = constants[k], means[k, 0], roots[k, 0]
         for i in range(TILE):
-            T[k, i] = constants[k]
-        for j in range(d):
+            z = (Z[0, i] - m) * r
+            T[k, i] = c - z * z
+        for j in range(1, d):
             m, r = means[k, j], roots[k, j]
             for i in range(TILE):
                 z = (Z[j, i] - m) * r
@@ -31,13 +33,13 @@ def tile_densities(X, first, n, means, roots, constants, K, Z, T):
 def diagonal_densities(X, means, roots, constants, width, L):
     """L[t, k] = constants[k] - sum_j ((x_tj - means[k, j]) roots[k, j])^2."""
     K = len(width) if len(width) > 0 else L.shape[1]
-    Z, T = np.zeros((X.shape[1], TILE)), np.empty((K, TILE))
+    Z, T, flat = np.zeros((X.shape[1], TILE)), np.empty((K, TILE)), L.reshape(L.size)
     for first in range(0, X.shape[0], TILE):
         n = min(TILE, X.shape[0] - first)
         tile_densities(X, first, n, means, roots, constants, K, Z, T)
         for i in range(n):
             for k in range(K):
-                L[first + i, k] = T[k, i]
+                flat[(first + i) * K + k] = T[k, i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
@@ -83,15 +85,17 @@ def diagonal_fill(X, means, roots, constants, width, b, top):
     """Fill b with densities over exp(top), and top (n,) with the largest log density of each row."""
     K = len(width) if len(width) > 0 else b.shape[1]
     Z, T = np.zeros((X.shape[1], TILE)), np.empty((K, TILE))
-    peak, scratch = np.empty(TILE), np.empty(TILE)
+    # a flat index has a stride that is known when compiling
+    peak, scratch, flat = np.empty(TILE), np.empty(TILE), b.reshape(b.size)
     for first in range(0, X.shape[0], TILE):
         n = min(TILE, X.shape[0] - first)
         tile_densities(X, first, n, means, roots, constants, K, Z, T)
         tile_exponentials(K, T, peak, scratch)
         for i in range(n):
             top[first + i] = peak[i]
+        for i in range(n):
             for k in range(K):
-                b[first + i, k] = T[k, i]
+                flat[(first + i) * K + k] = T[k, i]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})

@@ -9,12 +9,50 @@ import numpy as np
 from numba import njit
 
 
+@njit(nogil=True, cache=True, error_model="numpy")
+def viterbi(L, lengths, log_start, log_A, log_At, width, path, logs):
+    """Best path of every sequence of few states; logs (S,) gets the log joint probabilities.
+
+    L becomes the score of the best path to each state. The way back asks anew which state was best before: that is K
+    sums for a step, where to remember it would cost K x K comparisons.
+    """
+    K, new, first = len(width), np.empty(len(width)), 0
+    for q in range(len(lengths)):
+        last = first + lengths[q]
+        for k in range(K):
+            L[first, k] += log_start[k]
+        for t in range(first + 1, last):
+            s = L[t - 1, 0]
+            for j in range(K):
+                new[j] = s + log_A[0, j]
+            for i in range(1, K):
+                s = L[t - 1, i]
+                for j in range(K):
+                    v = s + log_A[i, j]
+                    new[j] = v if v > new[j] else new[j]
+            for j in range(K):
+                L[t, j] += new[j]
+        state = 0
+        for k in range(1, K):
+            state = k if L[last - 1, k] > L[last - 1, state] else state
+        logs[q] = L[last - 1, state]
+        path[last - 1] = state
+        for t in range(last - 2, first - 1, -1):
+            best, before = L[t, 0] + log_At[state, 0], 0
+            for i in range(1, K):
+                v = L[t, i] + log_At[state, i]
+                before = i if v > best else before
+                best = v if v > best else best
+            state = before
+            path[t] = state
+        first = last
+
+
 @njit(nogil=True, cache=True)
-def viterbi(L, lengths, log_start, log_A, width, pointers, path, logs):
-    """Best path of every sequence; pointers (n, K) is scratch, logs (S,) gets the log joint probabilities."""
-    K = len(width) if len(width) > 0 else L.shape[1]
-    score, best, arg = np.empty(K), np.empty(K), np.empty(K, np.int64)
-    first = 0
+def viterbi_of_many(L, lengths, log_start, log_A, pointers, path, logs):
+    """Best path of every sequence of many states; pointers (longest, K) is scratch, logs as in `viterbi`."""
+    K = L.shape[1]
+    score, best, arg, first = np.empty(K), np.empty(K), np.empty(K, np.int64), 0
     for q in range(len(lengths)):
         last = first + lengths[q]
         for k in range(K):
@@ -31,15 +69,13 @@ def viterbi(L, lengths, log_start, log_A, width, pointers, path, logs):
                     arg[j] = i if v > best[j] else arg[j]
                     best[j] = v if v > best[j] else best[j]
             for j in range(K):
-                pointers[t, j] = arg[j]
+                pointers[t - first, j] = arg[j]
                 score[j] = best[j] + L[t, j]
-        state = 0
-        for k in range(1, K):
-            state = k if score[k] > score[state] else state
+        state = np.argmax(score)
         logs[q] = score[state]
         for t in range(last - 1, first, -1):
             path[t] = state
-            state = pointers[t, state]
+            state = pointers[t - first, state]
         path[first] = state
         first = last
 

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any
 from tacit.data.bounds import CHUNK_ROWS
 from tacit.data.chunks import ArraySource, Chunk, ChunkSource, FrameSource, as_source
 from tacit.data.column import Column
+from tacit.data.gate import open_source
 from tacit.data.infer import infer_schema
 from tacit.data.matrix import as_matrix, check_weights
 from tacit.data.schema import Schema
 from tacit.data.sequences import Sequences, SequenceSource, as_sequences
+from tacit.data.stored import StoredSource
 
 if TYPE_CHECKING:
     from tacit.data.prepare import TablePrep
@@ -23,12 +25,14 @@ __all__ = [
     "Schema",
     "SequenceSource",
     "Sequences",
+    "StoredSource",
     "TablePrep",
     "as_matrix",
     "as_sequences",
     "as_source",
     "check_weights",
     "infer_schema",
+    "open_source",
 ]
 
 

@@ -6,17 +6,19 @@ chunks do not depend on the number of threads.
 """
 
 import copy
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.data import frames
 from tacit.data.bounds import chunk_bounds
 from tacit.data.matrix import FloatArray, IntArray, WeightArray, as_matrix, check_size, check_weights
+from tacit.data.paths import is_path
 from tacit.data.schema import Schema
 
 
@@ -37,6 +39,8 @@ class Chunk:
         Results must not depend on it. It is left behind when a chunk is pickled.
     lengths
         Lengths of the whole sequences the rows make up, or None if rows stand alone.
+    y
+        Targets of the rows, (rows,), where the source has them.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class Chunk:
     start: int = 0
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     lengths: IntArray | None = None
+    y: NDArray[Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -69,10 +74,10 @@ class Chunk:
 
     def fresh(self) -> "Chunk":
         """Give the same rows with an empty memo."""
-        return Chunk(self.X, self.weights, self.start, {}, self.lengths)
+        return Chunk(self.X, self.weights, self.start, {}, self.lengths, self.y)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Chunk, (self.X, self.weights, self.start, {}, self.lengths)
+        return Chunk, (self.X, self.weights, self.start, {}, self.lengths, self.y)
 
 
 class ChunkSource(ABC):
@@ -109,6 +114,20 @@ class ChunkSource(ABC):
     @abstractmethod
     def fresh(self) -> Self:
         """Give the same chunks with memos of their own: for a second fit at the same time."""
+
+    def mapped(self, f: Callable[[FloatArray], FloatArray]) -> "ChunkSource":
+        """Give a source with a function applied to the values of every chunk."""
+        from tacit.data.mapped import MappedSource
+
+        return MappedSource(self, f)
+
+    def totals(self) -> tuple[float, int]:
+        """Weight of all rows, and how many rows have any."""
+        found = [
+            (chunk.total_weight, chunk.n_rows if chunk.weights is None else int(np.count_nonzero(chunk.weights)))
+            for chunk in self
+        ]
+        return float(sum(weight for weight, _ in found)), sum(n for _, n in found)
 
 
 @runtime_checkable
@@ -237,6 +256,22 @@ class FrameSource(ChunkSource):
         return other
 
 
+def is_elsewhere(X: Any) -> bool:
+    """Tell whether data is not in memory: paths of files, Dask collections, functions that give frames.
+
+    Examples
+    --------
+    >>> is_elsewhere("data/*.parquet"), is_elsewhere([[1.0]])
+    (True, False)
+    """
+    return is_path(X) or is_dask(X) or (callable(X) and not hasattr(X, "shape") and not isinstance(X, Chunkable))
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether something is a Dask collection; Dask is not imported for that."""
+    return "dask" in sys.modules and hasattr(X, "__dask_graph__")
+
+
 def as_source(
     X: Any, weights: ArrayLike | None = None, chunk_rows: int | None = None, *, schema: Schema | None = None
 ) -> ChunkSource:
@@ -245,10 +280,10 @@ def as_source(
     Parameters
     ----------
     X
-        An array or nested list (NaN is missing), a pandas, polars or Arrow table, `Sequences`, or a
-        `ChunkSource`, which is handed back as it is.
+        An array or nested list (NaN is missing), a pandas, polars or Arrow table, `Sequences`, the path of a file,
+        a folder or a pattern, a Dask collection, or a `ChunkSource`, which is handed back as it is.
     weights
-        Weight of each row (of each sequence for `Sequences`), or None.
+        Weight of each row (of each sequence for `Sequences`), or None; of a file also the name of a column.
     chunk_rows
         Most rows in a chunk; `CHUNK_ROWS` if None.
     schema
@@ -263,6 +298,10 @@ def as_source(
         if weights is not None or chunk_rows is not None or schema is not None:
             raise ValueError("X is a ChunkSource already: give weights, chunk_rows and schema when making it")
         return X
+    if is_elsewhere(X):
+        from tacit.data.gate import open_source
+
+        return open_source(X, weights=weights, chunk_rows=chunk_rows, schema=schema)
     if isinstance(X, Chunkable):
         if schema is not None:
             raise ValueError(f"{type(X).__name__} holds numbers already: encode with the schema first")

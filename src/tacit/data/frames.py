@@ -186,6 +186,18 @@ def to_array(frame: Any, name: str = "X") -> NDArray[np.floating[Any]]:
     return out
 
 
+def to_arrow(frame: Any) -> Any:
+    """Give a dataframe as an Arrow table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> to_arrow(pd.DataFrame({"a": [1, 2]})).column_names
+    ['a']
+    """
+    return _need(frame).to_arrow()
+
+
 def from_array(values: NDArray[Any], like: Any, names: Sequence[str] | None = None) -> Any:
     """Give an array as the kind of table that `like` is: a frame for a frame, the array for an array.
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.data import frames
 from tacit.data.column import Column, Plain
+from tacit.data.elsewhere import Elsewhere
 from tacit.data.infer import infer_schema
 from tacit.data.matrix import as_table, check_size
 from tacit.data.prepare_columns import (
@@ -23,8 +24,10 @@ from tacit.data.prepare_columns import (
     mildest,
 )
 from tacit.data.prepare_rows import By, fit_judge
+from tacit.data.prepare_stored import refined, refuse_extremes
 from tacit.data.prepare_tables import account_of, assembled, by_column
 from tacit.data.schema import Schema
+from tacit.data.table_source import TableSource
 from tacit.data.values import is_missing, quote
 
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
@@ -34,10 +37,9 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "outliers_by": ("distance", "density"),
     "missing": ("keep", "mean", "category", "fill"),
 }
-LARGEST: Final = 1e150
 
 
-class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TablePrep(Elsewhere, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Make the columns of a table ready for a model, and say what was done to each.
 
     Numeric columns are straightened if they are skewed, freed of outliers, and scaled. Ordinal columns
@@ -118,6 +120,8 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ordinal = ordinal
         self.schema = schema
 
+    _row_verbs = ("transform", "inverse_transform")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -138,12 +142,26 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Not looked at.
         """
         self._check_choices()
+        if isinstance(X, TableSource):
+            return self._fit_stored(X)
         table = as_table(X, "X")
         check_size(table.shape)
         schema = infer_schema(table, ordinal=self.ordinal) if self.schema is None else self.schema
+        return self._fit_table(table, schema)
+
+    def _fit_stored(self, source: TableSource) -> Self:
+        """Learn from as many rows as memory allows; if that is not all, count and scale by a pass through all."""
+        schema = infer_schema(source.digest(), ordinal=self.ordinal) if self.schema is None else self.schema
+        rows, is_all = source.some_rows()
+        self._fit_table(rows, schema)
+        if not is_all:
+            self.steps_, self.account_ = refined(self, source.encoded(schema.encode, schema.names))
+        return self
+
+    def _fit_table(self, table: Any, schema: Schema) -> Self:
         skew, missing = (by_column(v, schema, d) for v, d in ((self.skew, "auto"), (self.missing, "keep")))
         values = schema.encode(table)
-        _refuse_extremes(values, schema)
+        refuse_extremes(values, schema)
         self.schema_, self.n_features_in_ = schema, len(schema)
         self.__dict__.pop("feature_names_in_", None)
         if frames.is_frame(table):
@@ -277,10 +295,3 @@ class TablePrep(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
             return np.asarray(input_features, dtype=object)
         return np.array(self.schema_.names, dtype=object)
-
-
-def _refuse_extremes(values: Values, schema: Schema) -> None:
-    wrong = (np.abs(values) > LARGEST).any(axis=0)
-    if wrong.any():
-        column = schema.columns[int(np.argmax(wrong))]
-        raise ValueError(f"{column.where} has values beyond {LARGEST:g}, which cannot be squared: rescale it")

@@ -148,7 +148,12 @@ def fit_scale(values: Values, kind: Scale) -> tuple[float, float]:
         centre, unit = float(seen.min()), float(seen.max() - seen.min())
     else:
         centre, unit = float(seen.mean()), float(seen.std())
-    return centre, unit if unit > 8 * np.finfo(float).eps * abs(centre) else 1.0
+    return centre, unit_of(centre, unit)
+
+
+def unit_of(centre: float, spread: float) -> float:
+    """The spread of a column, or 1 if it is no more than rounding."""
+    return spread if spread > 8 * np.finfo(float).eps * abs(centre) else 1.0
 
 
 @dataclass(frozen=True, eq=False)

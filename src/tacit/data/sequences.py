@@ -80,7 +80,7 @@ class Sequences:
         names = frames.column_names(frame)
         labels = frames.views(frames.select(frame, [group]))[group].to_list()
         rest = frames.select(frame, [name for name in names if name != group])
-        return cls(as_matrix(rest, allow_nan=True), _run_lengths(labels, group))
+        return cls(as_matrix(rest, allow_nan=True), run_lengths(labels, group))
 
     @property
     def offsets(self) -> IntArray:
@@ -169,7 +169,14 @@ def _check_lengths(lengths: ArrayLike, n_rows: int) -> IntArray:
     return given.astype(np.int64)
 
 
-def _run_lengths(labels: list[Any], group: str) -> IntArray:
+def run_lengths(labels: list[Any], group: str) -> IntArray:
+    """Lengths of the runs of equal labels; an error if a label is missing, or comes back later.
+
+    Examples
+    --------
+    >>> run_lengths(["a", "a", "b"], "who")
+    array([2, 1])
+    """
     seen: set[Any] = set()
     starts: list[int] = []
     for row, label in enumerate(labels):

@@ -1,7 +1,8 @@
 """Statistics that add: the arithmetic behind threads, chunks, `partial_fit`, `merge` and `forget`."""
 
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from operator import add, sub
+from typing import Self
 
 import numpy as np
 
@@ -28,12 +29,9 @@ class Additive:
     """
 
     def _combine(self, other: Self, sign: int) -> Self:
-        parts: dict[str, Any] = {
-            f.name: getattr(self, f.name) + sign * getattr(other, f.name)
-            if not isinstance(getattr(self, f.name), Additive)
-            else getattr(self, f.name)._combine(getattr(other, f.name), sign)
-            for f in fields(self)
-        }
+        combine = add if sign > 0 else sub
+        # `fields()` would take longer than the additions of small statistics
+        parts = {name: combine(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__}
         return type(self)(**parts)
 
     def __add__(self, other: Self) -> Self:

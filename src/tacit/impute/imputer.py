@@ -6,17 +6,22 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tacit.data.infer import infer_schema
 from tacit.data.matrix import as_table
 from tacit.data.schema import Schema
+from tacit.data.table_source import TableSource
 from tacit.impute.choose import gaussian_for, mixed_for
 from tacit.impute.output import filled_in, in_kind
+from tacit.impute.sequences import lengths_for
+from tacit.impute.stored import refitted
 from tacit.impute.tables import Table, check_observed, for_model, read_table, takes_tables
 from tacit.learn.select import Criterion
+from tacit.learn.skin import Elsewhere
 
 _VERBS = ("impute_mean", "impute_interval", "impute_draws")
 
 
-class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with what a mixture expects there, given the rest of the row.
 
     Numbers become their conditional mean, categories the most probable one. Observed entries stay as they
@@ -26,9 +31,10 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     model
-        A tacit mixture. One that is fitted is used as it is, without a call of `fit`; one that is not is cloned
-        and fitted. None for a mixture of the imputer's own choice: for numbers a `GaussianMixture` with a
-        shrinkage prior, for mixed tables a `Mixture` with a full covariance of the numeric columns.
+        A tacit mixture, or a model of sequences such as `GaussianHMM`. One that is fitted is used as it is,
+        without a call of `fit`; one that is not is cloned and fitted. None for a mixture of the imputer's own
+        choice: for numbers a `GaussianMixture` with a shrinkage prior, for mixed tables a `Mixture` with a full
+        covariance of the numeric columns.
     schema
         What the columns are; that of the model, or found out from the table, if None.
     max_components
@@ -77,7 +83,7 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.criterion = criterion
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
         """Learn what the table is like.
 
         Parameters
@@ -85,13 +91,22 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X
             (n, d) table with holes: NaN, None or null.
         y
-            Ignored.
+            Ignored; with a model of sequences, another place for `lengths`.
+        lengths
+            With a model of sequences: length of each one, None if the table is a single one.
         """
         self._check_settings()
-        table = self._table(X, self._known_schema(), reset=True)
+        sequences = lengths_for(self.model, lengths, y)
+        rows, schema, is_all = X, self._known_schema(), True
+        if isinstance(X, TableSource):
+            schema = infer_schema(X.digest()) if schema is None else schema
+            rows, is_all = X.some_rows()
+        table = self._table(rows, schema, reset=True)
         self.schema_ = table.schema
         check_observed(table)
-        self.model_ = self._fitted_model(table)
+        self.model_ = self._fitted_model(table, sequences)
+        if not is_all and self.model_ is not self.model:
+            self.model_ = refitted(self.model_, X)
         return self
 
     def _check_settings(self) -> None:
@@ -108,26 +123,30 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         own = self.model if self.model is not None and takes_tables(self.model) else None
         return self.schema or getattr(own, "schema_", None) or getattr(own, "schema", None)
 
-    def _fitted_model(self, table: Table) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, lengths: Any = None) -> Any:
+        """Learn what the table is like, and fill its holes; see `fit` for the parameters."""
+        return self.fit(X, y, lengths=lengths).transform(X, **lengths_for(self.model, lengths, y))
+
+    def _fitted_model(self, table: Table, sequences: dict[str, Any]) -> Any:
         if _is_fitted(self.model):
             return self.model
         if self.model is not None:
             model = clone(self.model)
             if takes_tables(model) and model.schema is None and self.schema is not None:
                 model.set_params(schema=self.schema)
-            return model.fit(for_model(model, table))
+            return model.fit(for_model(model, table), **sequences)
         search = (self.max_components, self.criterion, self.random_state)
         if set(table.schema.kinds) <= {"numeric"}:
             return gaussian_for(table.values, *search)
         return mixed_for(table, *search)
 
-    def transform(self, X: Any) -> Any:
-        """Fill the holes: conditional means, and most probable categories."""
+    def transform(self, X: Any, lengths: Any = None) -> Any:
+        """Fill the holes: conditional means, and most probable categories; `lengths` as in `fit`."""
         table, model = self._read(X)
-        filled = model.impute_mean(for_model(model, table))
+        filled = model.impute_mean(for_model(model, table), **lengths_for(model, lengths))
         return in_kind(self, filled_in(table, filled), table)
 
-    def interval(self, X: Any, level: float = 0.9) -> tuple[Any, Any]:
+    def interval(self, X: Any, level: float = 0.9, *, lengths: Any = None) -> tuple[Any, Any]:
         """Lower and upper ends of an interval for each hole; observed entries stand in both.
 
         Parameters
@@ -137,12 +156,14 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         level
             Probability of the interval, between its equal tails. For a category both ends are the most
             probable one.
+        lengths
+            As in `fit`.
         """
         table, model = self._read(X)
-        low, high = model.impute_interval(for_model(model, table), level)
+        low, high = model.impute_interval(for_model(model, table), level, **lengths_for(model, lengths))
         return filled_in(table, low), filled_in(table, high)
 
-    def draws(self, X: Any, n_draws: int = 5, random_state: Any = None) -> list[Any]:
+    def draws(self, X: Any, n_draws: int = 5, random_state: Any = None, *, lengths: Any = None) -> list[Any]:
         """Fill the holes several times at random, each row jointly: multiple imputation.
 
         What is estimated from each of the tables spreads between them by as much as the holes leave it open,
@@ -156,11 +177,13 @@ class Imputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             How many tables.
         random_state
             Seed.
+        lengths
+            As in `fit`.
         """
         if n_draws < 1:
             raise ValueError(f"n_draws must be at least 1, got {n_draws}")
         table, model = self._read(X)
-        drawn = model.impute_draws(for_model(model, table), n_draws, random_state)
+        drawn = model.impute_draws(for_model(model, table), n_draws, random_state, **lengths_for(model, lengths))
         return [filled_in(table, values) for values in drawn]
 
     def _read(self, X: Any) -> tuple[Table, Any]:

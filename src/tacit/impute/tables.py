@@ -7,8 +7,9 @@ import numpy as np
 
 from tacit.cluster import GaussianMixture
 from tacit.data import frames
+from tacit.data.column import Column
 from tacit.data.infer import infer_schema
-from tacit.data.matrix import as_table, check_size
+from tacit.data.matrix import as_matrix, as_table, check_size
 from tacit.data.schema import Schema
 from tacit.data.values import quote
 from tacit.learn.protocol import Array
@@ -42,6 +43,9 @@ def read_table(X: Any, schema: Schema | None) -> Table:
     raw = as_table(X, "X")
     shape = (frames.row_count(raw), len(frames.column_names(raw))) if frames.is_frame(raw) else raw.shape
     check_size(shape)
+    if isinstance(raw, np.ndarray) and raw.dtype.kind == "f" and (schema is None or _is_plain(schema, raw.shape[1])):
+        columns = (Column(name, "numeric") for name in frames.default_names(raw.shape[1]))
+        return Table(raw, schema or Schema(tuple(columns)), as_matrix(raw, allow_nan=True, dtype=np.float64))
     known = infer_schema(raw) if schema is None else schema
     if frames.is_frame(raw) and frames.column_names(raw) != known.names:
         raise ValueError(
@@ -51,9 +55,14 @@ def read_table(X: Any, schema: Schema | None) -> Table:
     return Table(raw, known, known.encode(raw))
 
 
+def _is_plain(schema: Schema, width: int) -> bool:
+    """Whether encoding would leave an array of floats as it is."""
+    return len(schema) == width and all(column.kind == "numeric" and not column.missing for column in schema)
+
+
 def takes_tables(model: Any) -> bool:
     """Whether a model reads tables of mixed types by a schema of its own."""
-    return "schema" in model.get_params(deep=False)
+    return hasattr(model, "schema")
 
 
 def for_model(model: Any, table: Table, values: Array | None = None) -> Any:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic
 
+from tacit.learn.checkpoint import Slot, open_slot
+from tacit.learn.interrupt import interrupt, is_interrupted
 from tacit.learn.protocol import LatentModel, Params, Reduce, Stats
 
 # A sum over rows is trusted to this many nats per row and per nat of the total.
@@ -47,6 +49,11 @@ class Fit(Generic[Params, Stats]):
     def rows(self) -> float:
         """Total weight of the rows."""
         return self.stats.rows
+
+    @property
+    def halted(self) -> bool:
+        """Whether somebody wanted the fit to end: a hook, or Ctrl-C."""
+        return self.reason in ("stopped", "interrupted")
 
 
 StopRule = Callable[[Step[Any, Any]], bool]
@@ -94,33 +101,92 @@ def em(
     Returns
     -------
     Fit
-        Parameters, trace of the objective, and why it ended: "converged", "max_iter" or "stopped".
+        Parameters, trace of the objective, and why it ended: "converged", "max_iter", "stopped" by the hook, or
+        "interrupted" by Ctrl-C after at least one iteration.
 
     Raises
     ------
     ObjectiveFell
         If the objective falls by more than rounding.
     """
-    stop = stop or rise_below(tol)
-    trace: list[float] = []
-    reason = "max_iter"
-    for iteration in range(1, max(max_iter, 1) + 1):
-        stats = reduce(partial(model.expect, params))
-        objective = objective_of(model, params, stats)
-        change = _rise(trace, objective, stats.rows) if trace else objective - (previous or -math.inf)
-        trace.append(objective)
-        if max_iter == 0:
-            break
-        step = Step(iteration, params, model.update(params, stats), stats, objective, change)
-        params = step.after
-        halted = on_iteration is not None and on_iteration(step)
-        if stop(step):
-            reason = "converged"
-        elif halted:
-            reason = "stopped"
-        if reason != "max_iter":
-            break
-    return Fit(params, stats, tuple(trace), min(len(trace), max_iter), reason == "converged", reason)
+    slot = open_slot(model, params, reduce, tol=tol, max_iter=max_iter)
+    loop = _Loop(model, params, reduce, stop or rise_below(tol), on_iteration, max_iter, slot)
+    return loop.run(-math.inf if previous is None else previous)
+
+
+class _Loop(Generic[Params, Stats]):
+    """A fit under way: what it is made of, the last whole iteration, and the trace up to it."""
+
+    def __init__(
+        self,
+        model: LatentModel[Params, Stats],
+        params: Params,
+        reduce: Reduce,
+        stop: StopRule,
+        hook: Hook | None,
+        max_iter: int,
+        slot: Slot | None,
+    ) -> None:
+        self.model, self.params, self.reduce = model, params, reduce
+        self.stop, self.hook, self.max_iter, self.slot = stop, hook, max_iter, slot
+        self.trace: tuple[float, ...] = ()
+        self.last: Step[Params, Stats] | None = None
+        self.reason: str | None = None
+
+    def run(self, previous: float) -> Fit[Params, Stats]:
+        """Iterate until something ends it; Ctrl-C does so after the first iteration, and before it is an error."""
+        if self.slot is not None and (saved := self.slot.resume()) is not None:
+            self.params, self.trace, self.reason = saved.params, saved.trace[:-1], saved.reason
+        reason = None
+        try:
+            while reason is None:
+                if is_interrupted():
+                    raise KeyboardInterrupt
+                reason = self._iterate(self.trace[-1] if self.trace else previous)
+        except KeyboardInterrupt:
+            interrupt()
+            reason = "interrupted"
+            if self.last is None:
+                raise
+            self._save(self.last, reason)
+        assert self.last is not None
+        params = self.last.after if self.max_iter else self.last.before
+        n_iter = min(len(self.trace), self.max_iter)
+        return Fit(params, self.last.stats, self.trace, n_iter, reason == "converged", reason)
+
+    def _iterate(self, previous: float) -> str | None:
+        """One iteration, and why it is the last; None if it is not."""
+        iteration, before = len(self.trace) + 1, self.params
+        if self.slot is not None and self.slot.is_due(iteration):
+            before = self.slot.settled(before)
+        stats = self.reduce(partial(self.model.expect, before))
+        objective = objective_of(self.model, before, stats)
+        if self.slot is not None:
+            self.slot.check(objective)
+        change = _rise(previous, objective, stats.rows, iteration) if self.trace else objective - previous
+        after = self.model.update(before, stats) if self.max_iter else before
+        step = Step(iteration, before, after, stats, objective, change)
+        # From here on the iteration counts, whatever interrupts what follows.
+        self.last, self.trace, self.params = step, (*self.trace, objective), after
+        reason = self._reason(step)
+        self._save(step, reason)
+        return reason
+
+    def _reason(self, step: Step[Params, Stats]) -> str | None:
+        if self.max_iter == 0:
+            return "max_iter"
+        halted = self.hook is not None and self.hook(step)
+        # A run that had ended, and was read from its checkpoint, ends as it did.
+        known, self.reason = self.reason, None
+        if self.stop(step) or known == "converged":
+            return "converged"
+        if halted:
+            return "stopped"
+        return "max_iter" if step.iteration >= self.max_iter else None
+
+    def _save(self, step: Step[Params, Stats], reason: str | None) -> None:
+        if self.slot is not None:
+            self.slot.take(step.before, self.trace, reason)
 
 
 def objective_of(model: LatentModel[Params, Stats], params: Params, stats: Stats) -> float:
@@ -134,8 +200,8 @@ def objective_of(model: LatentModel[Params, Stats], params: Params, stats: Stats
     return objective
 
 
-def _rise(trace: list[float], objective: float, rows: float) -> float:
-    change = objective - trace[-1]
+def _rise(previous: float, objective: float, rows: float, iteration: int) -> float:
+    change = objective - previous
     if change < -ROUNDING * (abs(objective) + rows):
-        raise ObjectiveFell(f"the objective fell from {trace[-1]!r} to {objective!r} in iteration {len(trace) + 1}")
+        raise ObjectiveFell(f"the objective fell from {previous!r} to {objective!r} in iteration {iteration}")
     return change

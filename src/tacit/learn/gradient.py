@@ -11,7 +11,9 @@ from typing import Generic, Protocol
 import numpy as np
 from scipy.optimize import minimize
 
+from tacit.learn.checkpoint import open_slot
 from tacit.learn.em import Fit, Hook, Step, objective_of
+from tacit.learn.interrupt import interrupt
 from tacit.learn.protocol import Array, LatentModel, Params, Reduce, Stats
 
 # Steps that L-BFGS remembers.
@@ -73,8 +75,13 @@ def ascend(
     -------
     Fit
         The parameters after one last M-step, which cannot lower the objective, and the trace from the start on.
-        `reason` is "converged", "max_iter", "stopped", or "stalled" if the line search finds nothing better although
-        the slope is not small.
+        `reason` is "converged", "max_iter", "stopped", "interrupted" by Ctrl-C after at least one iteration, or
+        "stalled" if the line search finds nothing better although the slope is not small.
+
+    Notes
+    -----
+    Inside `tacit.learn.checkpoint.checkpointing` the memory of L-BFGS starts anew at every save, so that a fit that
+    goes on from there takes the same steps: save rarely.
 
     Examples
     --------
@@ -104,8 +111,14 @@ def ascend(
     (3.0, 'converged')
     """
     climb = _Climb(model, params, reduce, tol, max_iter, on_iteration)
-    while climb.reason is None:
-        climb.go()
+    try:
+        while climb.reason is None:
+            climb.go()
+    except KeyboardInterrupt:
+        interrupt()
+        if len(climb.trace) < 2:
+            raise
+        climb.reason = "interrupted"
     end = climb.here
     final = model.update(end.params, end.stats) if max_iter else end.params
     n_iter = len(climb.trace) - 1
@@ -126,9 +139,15 @@ class _Climb(Generic[Params, Stats]):
     ) -> None:
         self.model, self.like, self.reduce = model, params, reduce
         self.tol, self.max_iter, self.on_iteration = tol, max_iter, on_iteration
-        self.here = self.tried = self.point(model.pack(params))
-        self.trace = [self.here.objective]
-        self.reason: str | None = None if max_iter else "max_iter"
+        start = model.pack(params)
+        self.slot = open_slot(model, start, reduce, tol=tol, max_iter=max_iter, method="gradient")
+        saved = None if self.slot is None else self.slot.resume()
+        self.here = self.tried = self.point(start if saved is None else saved.params)
+        if self.slot is not None:
+            self.slot.check(self.here.objective)
+        self.trace = [self.here.objective] if saved is None else list(saved.trace)
+        ended = None if saved is None else saved.reason
+        self.reason: str | None = ended if max_iter else "max_iter"
 
     def point(self, vector: Array) -> _Point[Params, Stats]:
         """Evaluate the objective and its gradient."""
@@ -150,8 +169,9 @@ class _Climb(Generic[Params, Stats]):
     def go(self) -> None:
         """Run until L-BFGS stops by itself or is told to."""
         before = len(self.trace)
+        left = self.max_iter + 1 - before
         options = {
-            "maxiter": self.max_iter + 1 - before,
+            "maxiter": left if self.slot is None else min(left, self.slot.every),
             "maxfun": 100 * (self.max_iter + 1),
             "maxcor": _MEMORY,
             "ftol": 0.0,
@@ -162,6 +182,8 @@ class _Climb(Generic[Params, Stats]):
             self.reason = "max_iter"
         elif self.reason is None and len(self.trace) == before:
             self.reason = "converged" if self.slope() <= max(self.tol**0.5, _FLAT) else "stalled"
+        if self.slot is not None:
+            self.slot.save(self.here.vector, tuple(self.trace), None if self.reason == "stopped" else self.reason)
 
     def arrived(self, vector: Array) -> None:
         """Take in an iteration, and say when it was the last."""

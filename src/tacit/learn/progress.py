@@ -1,5 +1,6 @@
-"""A progress bar as an `on_iteration` hook, on a terminal only."""
+"""A progress bar as an `on_iteration` hook, on a terminal only: iterations, objective and rows per second."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,13 +21,25 @@ def progress(title: str, max_iter: int, verbose: int | bool) -> Iterator[Hook | 
         yield None
         return
     with _bar(console) as bar:
-        task = bar.add_task(title, total=max_iter, objective="")
+        task, clock = bar.add_task(title, total=max_iter, objective="", rate=""), _Clock()
 
         def on_iteration(step: Step[Any, Any]) -> None:
-            per_row = step.objective / step.stats.rows
-            bar.update(task, completed=step.iteration, objective=f"{per_row:.6g} per row")
+            per_row, rate = step.objective / step.stats.rows, step.stats.rows / clock.lap()
+            bar.update(task, completed=step.iteration, objective=f"{per_row:.6g} per row", rate=f"{rate:.3g} rows/s")
 
         yield on_iteration
+
+
+class _Clock:
+    """Seconds from one look to the next."""
+
+    def __init__(self) -> None:
+        self._before = time.perf_counter()
+
+    def lap(self) -> float:
+        now = time.perf_counter()
+        passed, self._before = now - self._before, now
+        return max(passed, 1e-9)
 
 
 def _bar(console: Any) -> Any:
@@ -37,6 +50,7 @@ def _bar(console: Any) -> Any:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[objective]}"),
+        TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
         console=console,
     )

@@ -1,69 +1,104 @@
-"""Reductions: each is "the sum over chunks of f". Additions happen in the chunks' order, so threads change nothing."""
+"""Reductions: each is "the sum over chunks of f", as one fixed tree of additions, so threads change nothing.
 
-import os
+What computes it depends on the source. `engine` is the place to plug in another one: a class of source registers a
+context manager that yields a `Reduction`.
+
+    @engine.register
+    def _(source: MySource) -> AbstractContextManager[Reduction]: ...
+"""
+
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from functools import cache, reduce
-from operator import add
-from typing import Any, TypeVar
+from functools import singledispatch
+from typing import Any, Protocol, TypeVar, cast
 
 from tacit.data.chunks import Chunk, ChunkSource
-from tacit.learn.protocol import Reduce
+from tacit.data.dask import DaskSource
+from tacit.learn.cores import n_threads, single_threaded_blas, threads
+from tacit.learn.dask import on_dask
+from tacit.learn.tree import tree_sum
 
+__all__ = ["Reduction", "engine", "mapping", "n_threads", "reducing", "single_threaded_blas", "threads"]
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_threads: ContextVar[int | None] = ContextVar("tacit_threads", default=None)
 
+class Reduction(Protocol):
+    """What an engine has to offer: f travels to the chunks, and its values come back summed, or one by one.
 
-@contextmanager
-def threads(n: int) -> Iterator[None]:
-    """Use `n` threads inside a `with` block; the default is every core this process may use.
-
-    Examples
-    --------
-    >>> with threads(1):
-    ...     n_threads()
-    1
+    f is a pure function of a chunk; an engine may pickle it (with cloudpickle), call it anywhere, and call it again
+    where a machine has failed. Sums follow `tacit.learn.tree`, so that every engine comes to the same bits where the
+    leaves are the same.
     """
-    if n < 1:
-        raise ValueError(f"threads must be at least 1, got {n}")
-    token = _threads.set(n)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
 
+    @property
+    def source(self) -> Iterable[Chunk]:
+        """The chunks."""
 
-def n_threads() -> int:
-    """How many threads a fit uses here."""
-    if (chosen := _threads.get()) is not None:
-        return chosen
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    def __call__(self, f: Callable[[Chunk], Any]) -> Any:
+        """Sum f(chunk) over all chunks."""
+
+    def each(self, f: Callable[[Chunk], Result]) -> Iterator[Result]:
+        """Give f(chunk) for each chunk, in the chunks' order."""
 
 
 @contextmanager
-def reducing(source: ChunkSource) -> Iterator[Reduce]:
-    """Yield a reduction over a source's chunks, with as many threads as are allowed and BLAS held to one."""
-    with mapping(source) as over_chunks:
-        yield lambda f: reduce(add, over_chunks(f))
+def reducing(source: ChunkSource) -> Iterator[Reduction]:
+    """Yield a reduction over a source's chunks: by threads here, or where the data is, with BLAS held to one thread."""
+    with engine(source) as reduction:
+        yield reduction
 
 
 @contextmanager
 def mapping(
-    source: Iterable[Chunk],
-) -> Iterator[Callable[[Callable[[Chunk], Result]], Iterator[Result]]]:
-    """Yield a function that gives f(chunk) for each chunk, in order."""
+    source: Iterable[Item],
+) -> Iterator[Callable[[Callable[[Item], Result]], Iterator[Result]]]:
+    """Yield a function that gives f(chunk) for each chunk (or whatever the source gives), in order."""
+    with engine(source) as reduction:
+        yield cast(Any, reduction).each
+
+
+@singledispatch
+def engine(source: Iterable[Any]) -> AbstractContextManager[Reduction]:
+    """Give what computes sums over a source, by the class of the source; threads of this process if nothing else."""
+    return _on_threads(source)
+
+
+@engine.register
+def _(source: DaskSource) -> AbstractContextManager[Reduction]:
+    return cast(AbstractContextManager[Reduction], on_dask(source))
+
+
+class ThreadReduction:
+    """Sums by threads of this process, with at most a few chunks under way: a long source is never held whole."""
+
+    def __init__(self, source: Iterable[Chunk], pool: ThreadPoolExecutor | None, window: int) -> None:
+        self.source = source
+        self._pool, self._window = pool, window
+
+    def __call__(self, f: Callable[[Chunk], Any]) -> Any:
+        """Sum f(chunk) over all chunks."""
+        return tree_sum(self.each(f))
+
+    def each(self, f: Callable[[Chunk], Result]) -> Iterator[Result]:
+        """Give f(chunk) for each chunk, in the chunks' order."""
+        if self._pool is None:
+            return map(f, self.source)
+        return _in_order(self._pool, f, self.source, self._window)
+
+
+@contextmanager
+def _on_threads(source: Iterable[Chunk]) -> Iterator[ThreadReduction]:
     workers = n_threads()
     with single_threaded_blas():
         if workers == 1 or _is_single(source):
-            yield lambda f: map(f, source)
+            yield ThreadReduction(source, None, 1)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                yield lambda f: _in_order(pool, f, source, 2 * workers)
+                yield ThreadReduction(source, pool, 2 * workers)
 
 
 def _is_single(source: Iterable[Chunk]) -> bool:
@@ -73,27 +108,15 @@ def _is_single(source: Iterable[Chunk]) -> bool:
 def _in_order(
     pool: ThreadPoolExecutor, f: Callable[[Chunk], Result], chunks: Iterable[Chunk], window: int
 ) -> Iterator[Result]:
-    """Results in the order of the chunks, with at most `window` under way: a long source is never held whole."""
+    """Results in the order of the chunks; what has not begun when somebody stops is not begun."""
     pending: deque[Future[Result]] = deque()
-    for chunk in chunks:
-        pending.append(pool.submit(f, chunk))
-        if len(pending) >= window:
+    try:
+        for chunk in chunks:
+            pending.append(pool.submit(f, chunk))
+            if len(pending) >= window:
+                yield pending.popleft().result()
+        while pending:
             yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
-
-
-def single_threaded_blas() -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread: parallelism is over chunks, at one level only."""
-    limiter: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limiter
-
-
-@cache
-def _blas() -> Any:
-    # Looked up once: scanning the loaded libraries costs milliseconds. scipy's BLAS, which compiled kernels
-    # call, must be loaded by then.
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
+    finally:
+        for future in pending:
+            future.cancel()

@@ -1,11 +1,16 @@
 """Several starts, side by side, and the best of them."""
 
+import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from threading import Event
 from typing import TypeVar
 
+from tacit.learn.checkpoint import branching
+from tacit.learn.cores import n_threads, threads
 from tacit.learn.em import ROUNDING
-from tacit.learn.reduce import n_threads, threads
+from tacit.learn.interrupt import interruptible
 
 Start = TypeVar("Start")
 Outcome = TypeVar("Outcome")
@@ -19,6 +24,8 @@ def best_of(
     side_by_side: bool,
 ) -> Outcome:
     """Run every start and keep the outcome of the highest score; the first of equals (to rounding) wins.
+
+    After Ctrl-C no further start is begun, and the best of those that have come somewhere is kept.
 
     Parameters
     ----------
@@ -37,7 +44,12 @@ def best_of(
     >>> best_of(lambda start: start * 2, [1, 3, 2], float, side_by_side=False)
     6
     """
-    return _first_best(outcomes(run, starts, side_by_side=side_by_side), score)
+    done, interrupted = _run_all(run, starts, side_by_side)
+    if interrupted and not done:
+        raise KeyboardInterrupt
+    if interrupted and len(done) < len(starts):
+        warnings.warn(f"interrupted after {len(done)} of {len(starts)} starts", RuntimeWarning, stacklevel=3)
+    return _first_best(done, score)
 
 
 def outcomes(run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_by_side: bool) -> list[Outcome]:
@@ -48,15 +60,61 @@ def outcomes(run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_b
     >>> outcomes(lambda start: start * 2, [1, 3, 2], side_by_side=True)
     [2, 6, 4]
     """
-    if not side_by_side or len(starts) <= 1 or n_threads() == 1:
-        return [run(start) for start in starts]
+    done, interrupted = _run_all(run, starts, side_by_side)
+    if interrupted:
+        raise KeyboardInterrupt
+    return done
 
-    def alone(start: Start) -> Outcome:
+
+def _run_all(
+    run: Callable[[Start], Outcome], starts: Sequence[Start], side_by_side: bool
+) -> tuple[list[Outcome], bool]:
+    """Outcomes of the starts, and whether Ctrl-C kept some of them from being run to their end."""
+    enter = branching()
+
+    def one(i: int) -> Outcome:
+        with enter(i):
+            return run(starts[i])
+
+    with interruptible() as asked:
+        if side_by_side and len(starts) > 1 and n_threads() > 1:
+            done = _by_threads(one, len(starts), asked)
+        else:
+            done = _in_turn(one, len(starts), asked)
+        return done, asked.is_set()
+
+
+def _in_turn(one: Callable[[int], Outcome], n: int, asked: Event) -> list[Outcome]:
+    done: list[Outcome] = []
+    for i in range(n):
+        if asked.is_set():
+            break
+        try:
+            done.append(one(i))
+        except KeyboardInterrupt:
+            asked.set()
+    return done
+
+
+def _by_threads(one: Callable[[int], Outcome], n: int, asked: Event) -> list[Outcome]:
+    def alone(i: int) -> Outcome:
         with threads(1):
-            return run(start)
+            return one(i)
 
-    with ThreadPoolExecutor(min(n_threads(), len(starts))) as pool:
-        return list(pool.map(alone, starts))
+    with ThreadPoolExecutor(min(n_threads(), n)) as pool:
+        futures = [pool.submit(copy_context().run, alone, i) for i in range(n)]
+        try:
+            wait(futures)
+        except KeyboardInterrupt:
+            # Only the main thread hears of it: the others look before each iteration.
+            asked.set()
+            for future in futures:
+                future.cancel()
+    return [future.result() for future in futures if not _was_interrupted(future)]
+
+
+def _was_interrupted(future: "Future[Outcome]") -> bool:
+    return future.cancelled() or isinstance(future.exception(), KeyboardInterrupt)
 
 
 def _first_best(outcomes: list[Outcome], score: Callable[[Outcome], float]) -> Outcome:

@@ -10,6 +10,7 @@ import numpy as np
 from tacit.learn.em import ROUNDING
 from tacit.learn.select_fit import Attempt, fit_all, log_likelihood, n_parameters
 from tacit.learn.select_grid import Candidate, candidates
+from tacit.learn.select_rows import criteria_of, search_rows
 
 Criterion = Literal["bic", "icl", "aic", "held-out"]
 Table = list[dict[str, Any]]
@@ -93,7 +94,8 @@ def select(
         `(GaussianMixture(), {"n_components": range(1, 10)})`; or a list with such pairs in it. Anything with
         `fit` and the methods `aic`, `bic`, `icl` that the criterion needs will do. They are cloned.
     X
-        Rows, or a list of sequences: whatever the models take.
+        Rows, or a list of sequences: whatever the models take. A Dask collection or files are opened once, and
+        fitted and judged chunk by chunk: on a cluster by its workers.
     criterion
         "bic": Bayesian information criterion, for the number of components of a density; "icl": integrated
         completed likelihood, for clusters that are apart; "aic": Akaike's, for prediction; "held-out":
@@ -130,10 +132,13 @@ def select(
         raise ValueError(f"criterion must be one of {', '.join(get_args(Criterion))}, got {criterion!r}")
     listed = candidates(models, random_state)
     _check_methods(listed, criterion)
-    fits = fit_all(listed, X, warm=warm_start)
+    rows = search_rows(X)
+    if rows.is_source and criterion == "held-out":
+        raise ValueError("'held-out' takes rows in memory: use 'bic', 'aic' or 'icl' for files and Dask collections")
+    fits = fit_all(listed, rows, warm=warm_start)
     if all(fit.model is None for fit in fits):
         raise ValueError(f"no candidate could be fitted; the first said: {fits[0].error}") from fits[0].error
-    table = [_line(candidate, fit, X) for candidate, fit in zip(listed, fits, strict=True)]
+    table = [_line(candidate, fit, rows.X) for candidate, fit in zip(listed, fits, strict=True)]
     if criterion == "held-out":
         _add_held_out(table, listed, X, folds, warm_start, random_state)
     found = Selection(criterion, table, [fit.model for fit in fits], _best_place(table, criterion))
@@ -157,8 +162,8 @@ def _line(candidate: Candidate, fit: Attempt, X: Any) -> dict[str, Any]:
     line |= candidate.settings
     model, error = fit.model, None if fit.error is None else str(fit.error)
     known = [name for name in _INFORMATION if hasattr(candidate.model, name)]
-    values = {name: np.nan if model is None else float(getattr(model, name)(X)) for name in known}
     size = None if model is None else n_parameters(model)
+    values = dict.fromkeys(known, np.nan) if model is None else criteria_of(model, known, X, size)
     return line | {
         "n_parameters": size,
         "log_likelihood": None if size is None or "aic" not in values else size - values["aic"] / 2,
@@ -177,7 +182,7 @@ def _add_held_out(table: Table, listed: Sequence[Candidate], X: Any, folds: int,
     splits = list(KFold(folds, shuffle=True, random_state=random_state).split(np.arange(_n_rows(X, folds))))
     scores = np.full((len(splits), len(listed)), np.nan)
     for f, (train, test) in enumerate(splits):
-        fits, held = fit_all(listed, _safe_indexing(X, train), warm=warm), _safe_indexing(X, test)
+        fits, held = fit_all(listed, search_rows(_safe_indexing(X, train)), warm=warm), _safe_indexing(X, test)
         for c, fit in enumerate(fits):
             if fit.model is None:
                 table[c]["error"] = table[c]["error"] or f"with part of the rows held out: {fit.error}"

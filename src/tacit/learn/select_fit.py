@@ -11,6 +11,7 @@ from tacit.learn.em import ROUNDING
 from tacit.learn.reduce import n_threads, single_threaded_blas
 from tacit.learn.restarts import outcomes
 from tacit.learn.select_grid import Candidate, families
+from tacit.learn.select_rows import SearchRows
 from tacit.learn.select_warm import can_grow, grown_fit
 
 _FAILURES = (ValueError, ArithmeticError)
@@ -25,16 +26,16 @@ class Attempt:
     error: Exception | None = None
 
 
-def fit_all(listed: Sequence[Candidate], X: Any, *, warm: bool) -> list[Attempt]:
+def fit_all(listed: Sequence[Candidate], rows: SearchRows, *, warm: bool) -> list[Attempt]:
     """Fit every candidate; with `warm` also from the smaller model of its family, and keep the better."""
     side_by_side = len(listed) >= n_threads()
     with _quiet(), single_threaded_blas():
-        fits = outcomes(lambda c: _attempt(c, X), listed, side_by_side=side_by_side)
+        fits = outcomes(lambda c: _attempt(c, rows.X), listed, side_by_side=side_by_side)
         if not warm:
             return fits
         groups = families(listed)
         grown = outcomes(
-            lambda group: _climbed([listed[i] for i in group], [fits[i] for i in group], X),
+            lambda group: _climbed([listed[i] for i in group], [fits[i] for i in group], rows),
             groups,
             side_by_side=len(groups) >= n_threads(),
         )
@@ -65,22 +66,22 @@ def _attempt(candidate: Candidate, X: Any) -> Attempt:
     return Attempt(fitted, time.perf_counter() - began)
 
 
-def _climbed(family: list[Candidate], fits: list[Attempt], X: Any) -> list[Attempt]:
+def _climbed(family: list[Candidate], fits: list[Attempt], rows: SearchRows) -> list[Attempt]:
     """Give the fits of a family, small to large, each the better of its own and one grown from the last."""
     kept: list[Attempt] = []
     for candidate, fit in zip(family, fits, strict=True):
         before = kept[-1].model if kept else None
-        kept.append(_better(fit, before, candidate, X))
+        kept.append(_better(fit, before, candidate, rows))
     return kept
 
 
-def _better(fit: Attempt, smaller: Any, candidate: Candidate, X: Any) -> Attempt:
+def _better(fit: Attempt, smaller: Any, candidate: Candidate, rows: SearchRows) -> Attempt:
     if smaller is None or fit.model is None or not can_grow(candidate.model):
         return fit
     if not (candidate.n_components or 0) > smaller.n_components:
         return fit
     began = time.perf_counter()
-    grown = grown_fit(smaller, candidate.model, X)
+    grown = grown_fit(smaller, candidate.model, rows.X, rows.sample)
     spent = replace(fit, seconds=fit.seconds + time.perf_counter() - began)
     rose = grown.lower_bound_ - fit.model.lower_bound_ > ROUNDING * abs(fit.model.lower_bound_)
     return replace(spent, model=grown) if rose else spent

@@ -1,5 +1,6 @@
 """A larger mixture started from a smaller one: its heaviest component is split in two."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,15 @@ def can_grow(model: Any) -> bool:
     return all(name in params for name in names) and all(params[name] is None for name in names)
 
 
-def grown_fit(smaller: Any, model: Any, X: Any) -> Any:
+def grown_fit(smaller: Any, model: Any, X: Any, rows: Any) -> Any:
     """Fit a clone of `model` from the components of a smaller fitted one; components come heaviest first.
 
-    The clone has the settings of `model` afterwards: where it started is not one of them.
+    What is fitted is X; where a component is split is seen from `rows`, all of X or some of it. The clone has the
+    settings of `model` afterwards: where it started is not one of them.
     """
     from sklearn.base import clone
 
-    start = _grown(smaller, np.asarray(as_matrix(X, allow_nan=True), dtype=float), model.n_components)
+    start = _grown(smaller, np.asarray(as_matrix(rows, allow_nan=True), dtype=float), model.n_components)
     first = clone(model).set_params(n_init=1, **start).fit(X)
     order = np.argsort(-first.weights_, kind="stable")
     # A start that is given fixes the order of the components: a second, short fit puts them in the usual one.
@@ -46,7 +48,7 @@ def _permuted(parts: dict[str, Array], order: npt.NDArray[np.intp], tied: bool) 
 
 
 def _grown(smaller: Any, X: Array, k: int) -> dict[str, Array]:
-    parts, shares = _parts(smaller), smaller.predict_proba(X)
+    parts, shares = _parts(smaller), _shares(smaller, X)
     while len(parts["weights_init"]) < k:
         heaviest = int(np.argmax(parts["weights_init"]))
         low, high = _halves(X, shares[:, heaviest], parts["means_init"][heaviest])
@@ -54,6 +56,13 @@ def _grown(smaller: Any, X: Array, k: int) -> dict[str, Array]:
         shares[:, heaviest] *= low
         parts = _with_split(parts, heaviest, shares, X, _is_tied(smaller))
     return parts
+
+
+def _shares(fitted: Any, rows: Array) -> Array:
+    unnamed = copy.copy(fitted)
+    vars(unnamed).pop("feature_names_in_", None)  # the rows are a plain array
+    shares: Array = unnamed.predict_proba(rows)
+    return shares
 
 
 def _halves(X: Array, share: Array, mean: Array) -> tuple[Array, Array]:

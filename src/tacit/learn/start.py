@@ -1,27 +1,49 @@
 """Where a fit starts: rows, spread-out rows, random or given responsibilities. Missing values are welcome."""
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.data.chunks import ChunkSource
+from tacit.data.chunks import Chunk, ChunkSource
 from tacit.learn.protocol import Array
+from tacit.learn.reduce import mapping
 
+_SHUFFLED = 1 << 24  # up to so many rows a draw may shuffle all of their places
 StartName = Literal["k-means++", "random_from_data", "random"]
 
 
 def sample_rows(source: ChunkSource, most: int, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """At most `most` rows of a source and their weights, drawn without replacement; all of them if they fit."""
-    chunks = list(source)
-    total = sum(len(chunk.X) for chunk in chunks)
-    picked = np.arange(total) if total <= most else np.sort(rng.choice(total, most, replace=False))
-    rows, weights = [], []
-    for chunk in chunks:
-        inside = picked[(picked >= chunk.start) & (picked < chunk.start + len(chunk.X))] - chunk.start
-        rows.append(np.asarray(chunk.X[inside], dtype=np.float64))
-        weights.append(np.ones(len(inside)) if chunk.weights is None else chunk.weights[inside])
+    """At most `most` rows of a source and their weights, drawn without replacement; all of them if they fit.
+
+    The draw depends on the seed and on the number of rows alone; the rows are picked where the chunks are.
+    """
+    with mapping(source) as over_chunks:
+        total = sum(over_chunks(_count)) if source.n_rows is None else source.n_rows
+        picked = np.arange(total) if total <= most else drawn_places(total, most, rng)
+        rows, weights = zip(*over_chunks(partial(_picked, picked)), strict=True)
     return np.concatenate(rows), np.concatenate(weights)
+
+
+def _count(chunk: Chunk) -> int:
+    return chunk.n_rows
+
+
+def _picked(picked: npt.NDArray[np.int64], chunk: Chunk) -> tuple[Array, Array]:
+    inside = picked[slice(*np.searchsorted(picked, (chunk.start, chunk.stop)))] - chunk.start
+    weights = np.ones(len(inside)) if chunk.weights is None else chunk.weights[inside]
+    return np.asarray(chunk.X[inside], dtype=np.float64), weights
+
+
+def drawn_places(total: int, most: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
+    """(most,) different places out of `total`, in order, in memory that does not grow with `total`."""
+    if total <= _SHUFFLED:
+        return np.sort(rng.choice(total, most, replace=False))
+    found = np.unique(rng.randint(total, size=most, dtype=np.int64))
+    while len(found) < most:
+        found = np.unique(np.concatenate([found, rng.randint(total, size=most - len(found), dtype=np.int64)]))
+    return found
 
 
 def squared_distances(X: Array, centre: Array) -> Array:

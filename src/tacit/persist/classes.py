@@ -10,7 +10,7 @@ import pkgutil
 from types import ModuleType
 from typing import Any, TypeVar
 
-from tacit.persist.errors import LoadError
+from tacit.data.container import LoadError
 
 # Rooms whose classes are tools, not models: no file has a reason to name them.
 _CLOSED = frozenset({"checks", "cli", "compiled", "persist", "plot", "report"})

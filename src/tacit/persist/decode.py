@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.persist import arrays
+from tacit.data import packing
+from tacit.data.container import LoadError
 from tacit.persist.classes import class_of, is_estimator, is_record
-from tacit.persist.errors import LoadError
 
 _STREAMS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
@@ -74,7 +74,7 @@ class Decoder:
     def _array(self, node: dict[str, Any], path: str) -> NDArray[Any]:
         name = need(node, "name", path)
         if name not in self._made:
-            self._made[name] = arrays.unpack(need(self._stored, name, f"the arrays behind {path}"), node)
+            self._made[name] = packing.unpack(need(self._stored, name, f"the arrays behind {path}"), node)
         return self._made[name]
 
     def _objects(self, node: dict[str, Any], path: str) -> NDArray[Any]:

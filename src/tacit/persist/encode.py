@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.persist import arrays
+from tacit.data import packing
 from tacit.persist.classes import is_estimator, name_of
 
 Json = Any
@@ -103,14 +103,14 @@ class Encoder:
         if type(value) is np.ndarray and value.dtype.kind == "O":
             items = [self.encode(item, f"{path}[{i}]") for i, item in enumerate(value.ravel().tolist())]
             return {"kind": "objects", "shape": list(value.shape), "items": items}
-        if not arrays.can_pack(value):
+        if not packing.can_pack(value):
             what = f"{type(value).__name__} of dtype {value.dtype}"
             raise TypeError(f"{path} is a {what}, which cannot be saved: make it a plain array")
         if id(value) not in self._names:
             label = path.encode("ascii", "backslashreplace").decode()
             self._keep(value, label if label not in self.arrays else f"{label} ({len(self.arrays)})")
         name = self._names[id(value)]
-        self.arrays[name], about = arrays.pack(value)
+        self.arrays[name], about = packing.pack(value)
         return {"kind": "array", "name": name, **about}
 
     def _keep(self, value: Any, name: str) -> None:

@@ -5,11 +5,11 @@ from importlib.metadata import version
 from typing import Any
 
 from tacit._version import __version__
-from tacit.persist import file
+from tacit.data import container
+from tacit.data.container import LoadError
 from tacit.persist.classes import is_estimator, is_record
 from tacit.persist.decode import Decoder, need
 from tacit.persist.encode import Encoder
-from tacit.persist.errors import LoadError
 
 FORMAT = 1
 """Version of the format of the files; it rises only when an older tacit could not read them any more."""
@@ -50,7 +50,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     versions = {name: version(name) for name in ("numpy", "scikit-learn")}
     tree = encoder.encode(model, type(model).__name__)
     manifest = {"format": FORMAT, "versions": {"tacit": __version__, **versions}, "model": tree}
-    file.write(path, manifest, encoder.arrays)
+    container.write(path, manifest, encoder.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -97,8 +97,8 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     return _checked(path)[0]
 
 
-def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], file.Arrays]:
-    manifest, arrays = file.read(path)
+def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], container.Arrays]:
+    manifest, arrays = container.read(path)
     form = need(manifest, "format", "the manifest")
     if not isinstance(form, int) or form < 1:
         raise LoadError(f"the field 'format' of {os.fspath(path)} is {form!r}, not the number of a format")

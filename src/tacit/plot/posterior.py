@@ -1,12 +1,13 @@
 """Pictures of posteriors, and of whether probabilities come true."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.decide.calibration import ReliabilityCurve, reliability_curve
+from tacit.plot.axes import axes_of
 
 
 @dataclass(eq=False)
@@ -47,14 +48,14 @@ class PosteriorDisplay:
     half_maximum: tuple[float, float]
     interval: tuple[float, float]
     level: float = 0.95
-    ax_: Any = None
-    figure_: Any = None
+    ax_: Any = field(default=None, init=False)
+    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_posterior(
-        cls, posterior: Any, name: str | None = None, *, level: float = 0.95, n_points: int = 400
+        cls, posterior: Any, name: str | None = None, *, level: float = 0.95, n_points: int = 400, ax: Any = None
     ) -> Self:
-        """Compute what is to be drawn.
+        """Draw one parameter.
 
         Parameters
         ----------
@@ -66,6 +67,8 @@ class PosteriorDisplay:
             Probability of the credible interval.
         n_points
             Number of places.
+        ax
+            Axes to draw on; new ones if None.
         """
         chosen = posterior.names[0] if name is None else name
         marginal = posterior.marginal(chosen)
@@ -81,10 +84,8 @@ class PosteriorDisplay:
             likelihood = np.exp(logs - np.nanmax(np.where(np.isfinite(logs), logs, -np.inf)))
             likelihood = np.where(np.isfinite(likelihood), likelihood, 0.0) * np.nanmax(density)
         told = posterior.summary(level)[chosen]
-        return cls(
-            chosen, x, before, likelihood, density,
-            told["map"], told["mean"], told["half_maximum"], told["interval"], level,
-        )  # fmt: skip
+        summaries = (told["map"], told["mean"], told["half_maximum"], told["interval"])
+        return cls(chosen, x, before, likelihood, density, *summaries, level).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
@@ -94,14 +95,15 @@ class PosteriorDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = _axes(ax)
-        for values, style, label in (
-            (self.prior, "--", "prior"),
-            (self.likelihood, ":", "likelihood (scaled)"),
-            (self.posterior, "-", "posterior"),
+        self.ax_, self.figure_ = axes_of(ax)
+        # under a flat prior the likelihood lies on the posterior: dots over a line, both to be seen
+        for values, style, label, order in (
+            (self.prior, "--", "prior", 2),
+            (self.likelihood, ":", "likelihood (scaled)", 3),
+            (self.posterior, "-", "posterior", 2),
         ):
             if values is not None:
-                self.ax_.plot(self.x, values, style, label=label)
+                self.ax_.plot(self.x, values, style, label=label, zorder=order, lw=2)
         inside = (self.x >= self.interval[0]) & (self.x <= self.interval[1])
         shade = {"alpha": 0.2, "label": f"{self.level:.0%} interval"}
         self.ax_.fill_between(self.x[inside], self.posterior[inside], **shade)
@@ -128,20 +130,24 @@ class CalibrationDisplay:
 
     curve: ReliabilityCurve
     label: str = ""
-    ax_: Any = None
-    figure_: Any = None
+    ax_: Any = field(default=None, init=False)
+    figure_: Any = field(default=None, init=False)
 
     @classmethod
-    def from_predictions(cls, y_true: ArrayLike, proba: ArrayLike, *, label: str = "", **options: Any) -> Self:
-        """Compute the curve from labels and probabilities; options as for `tacit.decide.reliability_curve`."""
-        return cls(reliability_curve(y_true, proba, **options), label)
+    def from_predictions(
+        cls, y_true: ArrayLike, proba: ArrayLike, *, label: str = "", ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the curve of labels and probabilities; options as for `tacit.decide.reliability_curve`."""
+        return cls(reliability_curve(y_true, proba, **options), label).plot(ax=ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, label: str | None = None, **options: Any) -> Self:
-        """Compute the curve of a fitted classifier on data it was not fitted to."""
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, label: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the curve of a fitted classifier on data it was not fitted to."""
         name = type(estimator).__name__ if label is None else label
         chances = estimator.predict_proba(X)
-        return cls.from_predictions(y, chances, label=name, classes=list(estimator.classes_), **options)
+        return cls.from_predictions(y, chances, label=name, classes=list(estimator.classes_), ax=ax, **options)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
@@ -151,7 +157,7 @@ class CalibrationDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_, self.figure_ = axes_of(ax)
         c = self.curve
         self.ax_.plot([0, 1], [0, 1], ":", color="gray")
         bars = np.clip([c.observed - c.low, c.high - c.observed], 0, None)
@@ -160,11 +166,3 @@ class CalibrationDisplay:
         self.ax_.set(xlabel="predicted probability", ylabel="observed fraction", xlim=(0, 1), ylim=(0, 1))
         self.ax_.legend()
         return self
-
-
-def _axes(ax: Any) -> tuple[Any, Any]:
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots()
-    return ax, ax.figure

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from tacit.plot.axes import axes_of
+
 
 class SelectionDisplay:
     """The criterion against the number of components, a line for each family of models.
@@ -67,13 +69,9 @@ class SelectionDisplay:
         best = selection.best
         return cls(lines, (best["n_components"], best[selection.key]), selection.criterion).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            _, ax = plt.subplots()
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_, self.figure_ = ax, _ = axes_of(ax)
         self.lines_ = [self._draw(name, *values) for name, values in self.lines.items()]
         k, value = self.best
         (self.best_,) = ax.plot([k], [value], "o", markersize=12, fillstyle="none", color="black", label="best")

@@ -4,23 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots()[1]
-
-
-def _colours(n: int) -> Any:
-    import matplotlib
-
-    return matplotlib.colormaps["tab10"](np.arange(n) % 10)
+from tacit.plot.axes import Array, axes_of, colours
 
 
 @dataclass(eq=False)
@@ -48,6 +33,7 @@ class StatePathDisplay:
     posterior: Array
     path: Any
     ax_: Any = field(default=None, init=False)
+    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, column: int = 0, ax: Any = None) -> Self:
@@ -57,27 +43,27 @@ class StatePathDisplay:
         return display.plot(ax=ax)
 
     @classmethod
-    def from_predictions(cls, series: Any, posterior: Any, path: Any) -> Self:
-        """Take posteriors and path as they are."""
+    def from_predictions(cls, series: Any, posterior: Any, path: Any, *, ax: Any = None) -> Self:
+        """Draw posteriors and path as they are."""
         values = np.asarray(series, dtype=np.float64)
         bands = np.asarray(posterior, dtype=np.float64)
         if bands.ndim != 2 or len(bands) != len(values) or len(path) != len(values):
             raise ValueError("series, posterior and path must have the same number of rows")
-        return cls(values, bands, np.asarray(path))
+        return cls(values, bands, np.asarray(path)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
-        self.ax_ = ax = _axes(ax)
+        self.ax_, self.figure_ = ax, _ = axes_of(ax)
         low, high = np.nanmin(self.series), np.nanmax(self.series)
         height = 0.25 * max(high - low, 1e-12)
         floor = low - 1.3 * height
         edges = floor + height * np.hstack([np.zeros((len(self.series), 1)), np.cumsum(self.posterior, axis=1)])
         steps = np.arange(len(self.series))
-        colours = _colours(self.posterior.shape[1])
-        for k, colour in enumerate(colours):
+        shades = colours(self.posterior.shape[1])
+        for k, colour in enumerate(shades):
             ax.fill_between(steps, edges[:, k], edges[:, k + 1], color=colour, alpha=0.6, lw=0, label=f"state {k}")
         ax.plot(steps, self.series, color="0.7", lw=0.8, zorder=1)
-        ax.scatter(steps, self.series, c=colours[self.path], s=10, zorder=2)
+        ax.scatter(steps, self.series, c=shades[self.path], s=10, zorder=2)
         ax.set(xlabel="step", ylabel="value")
         ax.legend(loc="upper right", fontsize="small")
         return self
@@ -103,6 +89,7 @@ class TransitionGraphDisplay:
     transmat: Array
     least: float = 0.01
     ax_: Any = field(default=None, init=False)
+    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, least: float = 0.01, ax: Any = None) -> Self:
@@ -110,23 +97,24 @@ class TransitionGraphDisplay:
         return cls(np.asarray(estimator.transmat_, dtype=np.float64), least).plot(ax=ax)
 
     @classmethod
-    def from_predictions(cls, transmat: Any, *, least: float = 0.01) -> Self:
-        """Take a matrix as it is."""
+    def from_predictions(cls, transmat: Any, *, least: float = 0.01, ax: Any = None) -> Self:
+        """Draw a matrix as it is."""
         matrix = np.asarray(transmat, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"transmat must be a square matrix, got shape {matrix.shape}")
-        return cls(matrix, least)
+        return cls(matrix, least).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
-        self.ax_ = ax = _axes(ax)
+        self.ax_, self.figure_ = ax, _ = axes_of(ax)
         K = len(self.transmat)
-        angle = np.pi / 2 - 2 * np.pi * np.arange(K) / K
+        first = np.pi if K == 2 else np.pi / 2  # two states side by side, more from the top on
+        angle = first - 2 * np.pi * np.arange(K) / K
         where = np.column_stack([np.cos(angle), np.sin(angle)])
         for i, j in np.argwhere(self.transmat >= self.least):
             if i != j:
                 self._arrow(ax, where[i], where[j], self.transmat[i, j])
-        ax.scatter(*where.T, s=1500, c=_colours(K), zorder=3)
+        ax.scatter(*where.T, s=1500, c=colours(K), zorder=3)
         for k, (x, y) in enumerate(where):
             ax.text(x, y, f"{k}\n{self.transmat[k, k]:.2f}", ha="center", va="center", zorder=4)
         ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
@@ -158,6 +146,7 @@ class DurationsDisplay:
 
     durations: Array
     ax_: Any = field(default=None, init=False)
+    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -165,16 +154,16 @@ class DurationsDisplay:
         return cls(np.asarray(estimator.expected_durations(), dtype=np.float64)).plot(ax=ax)
 
     @classmethod
-    def from_predictions(cls, durations: Any) -> Self:
-        """Take durations as they are."""
-        return cls(np.asarray(durations, dtype=np.float64))
+    def from_predictions(cls, durations: Any, *, ax: Any = None) -> Self:
+        """Draw durations as they are."""
+        return cls(np.asarray(durations, dtype=np.float64)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw; a state that is never left has no bar, and says so."""
-        self.ax_ = ax = _axes(ax)
+        self.ax_, self.figure_ = ax, _ = axes_of(ax)
         finite = np.isfinite(self.durations)
         places = np.arange(len(self.durations))
-        ax.bar(places, np.where(finite, self.durations, 0.0), color=_colours(len(places)))
+        ax.bar(places, np.where(finite, self.durations, 0.0), color=colours(len(places)))
         for k in places[~finite]:
             ax.text(k, 0, "never left", ha="center", va="bottom", rotation=90)
         ax.set(xlabel="state", ylabel="expected steps", xticks=places)

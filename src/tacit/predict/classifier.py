@@ -14,15 +14,17 @@ from tacit.data.chunks import Chunk, ChunkSource
 from tacit.data.matrix import check_weights
 from tacit.decide import DecideMixin
 from tacit.distributions.inputs import ColumnError, generator
-from tacit.predict.labels import Classes, Codes, encode, encode_among, first_classes, read_labels
+from tacit.learn.skin import Elsewhere
+from tacit.predict.labels import Classes, Codes, distinct, encode, encode_among, first_classes, read_labels
 from tacit.predict.rows import part, row_by_row, total
 from tacit.predict.statistics import ClassStatistics
+from tacit.predict.tables import brings_targets
 
 Array = NDArray[np.float64]
 Counter = Callable[[Any, Codes, Array, int], Any]
 
 
-class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class BayesClassifier(Elsewhere, DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the naive Bayes classifiers.
 
     A classifier says how it reads a table, what it counts in a chunk, how counts become parameters, and
@@ -65,6 +67,9 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
         sample_weight
             Weight of each row; every row counts once if None.
         """
+        if brings_targets(X, y):
+            found = distinct(X, type(self).__name__)
+            return self._settle(self._statistics(self._read(X, reset=True), None, None, found), found)
         labels = read_labels(y, type(self).__name__)
         rows = self._read(X, reset=True)
         codes, classes = encode(labels)
@@ -87,10 +92,10 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
             Weight of each row.
         """
         known = first_classes(classes, getattr(self, "classes_", None))
-        labels = read_labels(y, type(self).__name__)
+        codes = None if brings_targets(X, y) else encode_among(read_labels(y, type(self).__name__), known)
         first = not hasattr(self, "statistics_")
         rows = self._read(X, reset=first)
-        stats = self._statistics(rows, encode_among(labels, known), sample_weight, known)
+        stats = self._statistics(rows, codes, sample_weight, known)
         return self._settle(stats if first else self.statistics_ + stats, known)
 
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -141,17 +146,17 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
             raise ValueError(f"the two models have different columns: {list(names[0])} and {list(names[1])}")
 
     def _statistics(
-        self, rows: Any, codes: Codes, sample_weight: ArrayLike | None, classes: Classes
+        self, rows: Any, codes: Codes | None, sample_weight: ArrayLike | None, classes: Classes
     ) -> ClassStatistics:
+        """Sums over the rows; codes are None where the labels come with the chunks."""
         if not isinstance(rows, ChunkSource):
             check_consistent_length(rows, codes)
-        weights = check_weights(sample_weight, len(codes))
+        weights = None if codes is None else check_weights(sample_weight, len(codes))
         counter = self._counter(rows)
 
         def of_chunk(chunk: Chunk) -> ClassStatistics:
-            c, w = part(codes, chunk), part(weights, chunk)
-            if len(c) != chunk.n_rows:
-                raise ValueError(f"y has {len(codes)} labels, but X has at least {chunk.stop} rows")
+            c = self._chunk_codes(chunk, codes, classes)
+            w = part(weights, chunk) if chunk.weights is None else chunk.weights
             count = np.bincount(c, w if len(w) else None, minlength=len(classes)).astype(np.float64)
             return ClassStatistics(count, counter(chunk.X, c, w, len(classes)))
 
@@ -159,6 +164,13 @@ class BayesClassifier(DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type
             return total(rows, of_chunk)
         except ColumnError as problem:
             raise self._named(problem) from None
+
+    def _chunk_codes(self, chunk: Chunk, codes: Codes | None, classes: Classes) -> Codes:
+        if codes is None:
+            return encode_among(read_labels(chunk.y, type(self).__name__), classes)
+        if len(found := part(codes, chunk)) != chunk.n_rows:
+            raise ValueError(f"y has {len(codes)} labels, but X has at least {chunk.stop} rows")
+        return found
 
     def _named(self, problem: ColumnError) -> ColumnError:
         """Give an error about a column with the name of the column in place of its position."""

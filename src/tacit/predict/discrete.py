@@ -55,7 +55,7 @@ class DiscreteNB(BayesClassifier):
     def _table(self, X: Any, *, reset: bool, allow_nan: bool) -> Any:
         """Read a dense table, or compressed sparse rows if X is sparse."""
         if isinstance(X, ChunkSource):
-            return read_source(self, X, reset=reset)
+            return read_source(self, X, reset=reset, allow_nan=allow_nan)
         if not is_sparse(X):
             return read_rows(self, X, reset=reset, allow_nan=allow_nan)
         rows = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator=self, input_name="X")
@@ -64,8 +64,10 @@ class DiscreteNB(BayesClassifier):
         return SparseRows.of(rows)
 
     def _no_negatives(self, X: Any) -> Any:
+        if isinstance(X, ChunkSource):
+            return X.mapped(self._no_negatives)
         values = X.data if isinstance(X, SparseRows) else X
-        if not isinstance(X, ChunkSource) and values.size and values.min() < 0:
+        if values.size and values.min() < 0:
             where = "" if values is not X else f", column x{int(np.argmax((X < 0).any(axis=0)))}"
             raise ValueError(f"Negative values in data passed to {type(self).__name__} (input X){where}")
         return X

@@ -1,5 +1,6 @@
 """Labels as codes 0 to K - 1, and the prior probabilities of the classes."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from tacit.data.chunks import ChunkSource
+from tacit.data.table_source import TableSource
 from tacit.data.values import is_missing, quote
+from tacit.learn.reduce import reducing
 
 Codes = NDArray[np.int64]
 Classes = NDArray[Any]
@@ -54,6 +58,24 @@ def _encode_integers(labels: NDArray[Any], low: int, span: int) -> tuple[Codes, 
     shifted = labels.astype(np.int64) - low
     present = np.bincount(shifted, minlength=span) > 0
     return (np.cumsum(present) - 1)[shifted], (np.flatnonzero(present) + low).astype(labels.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSet:
+    """Sorted distinct labels; those of two chunks add up to the distinct labels of both."""
+
+    labels: NDArray[Any]
+
+    def __add__(self, other: "LabelSet") -> "LabelSet":
+        return LabelSet(np.unique(np.concatenate([self.labels, other.labels])))
+
+
+def distinct(source: ChunkSource, who: str) -> Classes:
+    """Give the sorted distinct labels that come with the chunks of a source."""
+    alone = source.only_roles() if isinstance(source, TableSource) else source
+    with reducing(alone) as reduce:
+        found: LabelSet = reduce(lambda chunk: LabelSet(np.unique(read_labels(chunk.y, who))))
+    return found.labels
 
 
 def encode_among(labels: NDArray[Any], classes: Classes) -> Codes:

@@ -13,16 +13,17 @@ from tacit.data.matrix import check_weights
 from tacit.distributions import Gaussian
 from tacit.distributions.inputs import ColumnError, generator
 from tacit.distributions.statistics import Moments
+from tacit.learn.skin import Elsewhere
 from tacit.predict.evidence import Array, Hyper, Problem, State, marginalised
 from tacit.predict.posterior import bayes, least_squares
 from tacit.predict.regression_sums import RegressionStatistics, joint_moments, read_targets
 from tacit.predict.rows import part, row_by_row, total
-from tacit.predict.tables import read_named
+from tacit.predict.tables import brings_targets, read_named
 
 Method = Literal["evidence", "map", "ml"]
 
 
-class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianLinearRegression(Elsewhere, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Linear regression with a distribution over its weights.
 
     y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a
@@ -152,7 +153,9 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")
         return self._settle(self.statistics_ + other.statistics_)
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> tuple[Any, Array, Any]:
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, reset: bool) -> tuple[Any, Any, Any]:
+        if brings_targets(X, y):
+            return read_named(self, X, reset=reset, allow_nan=False), None, None
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         rows = read_named(self, X, reset=reset, allow_nan=self._marginalises())
@@ -166,11 +169,17 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(f"missing must be 'error' or 'marginalise', got {self.missing!r}")
         return self.missing == "marginalise"
 
-    def _sums(self, rows: Any, targets: Array, weights: Array | None) -> RegressionStatistics:
+    def _sums(self, rows: Any, targets: Array | None, weights: Array | None) -> RegressionStatistics:
+        """Sums over the rows; targets are None where they come with the chunks."""
+
         def of_chunk(chunk: Chunk) -> RegressionStatistics:
-            if len(part(targets, chunk)) != chunk.n_rows:
-                raise ValueError(f"y has {len(targets)} targets, but X has at least {chunk.stop} rows")
-            return RegressionStatistics(joint_moments(chunk.X, part(targets, chunk), part(weights, chunk)))
+            y = read_targets(chunk.y) if targets is None else part(targets, chunk)
+            if len(y) != chunk.n_rows:
+                raise ValueError(
+                    f"y has {len(y if targets is None else targets)} targets, but X has at least {chunk.stop} rows"
+                )
+            w = part(weights, chunk) if chunk.weights is None else chunk.weights
+            return RegressionStatistics(joint_moments(chunk.X, y, w))
 
         return total(rows, of_chunk)
 

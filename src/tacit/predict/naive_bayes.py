@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 
 from tacit.data import Schema, frames
 from tacit.data.matrix import as_table, check_size
+from tacit.data.table_source import TableSource
 from tacit.predict.blocks import CategoryColumns, CountColumns, check_counts
 from tacit.predict.classifier import Array, BayesClassifier, Counter
 from tacit.predict.columns import chosen_families, grown, kinds_of, make_blocks, make_schema, united
 from tacit.predict.labels import Classes, Codes, check_priors, log_shares, shares
+from tacit.predict.rows import CHUNK_ROWS
 from tacit.predict.statistics import CategoryCounts, ClassStatistics, Side
 
 
@@ -86,7 +88,11 @@ class NaiveBayes(BayesClassifier):
 
     # reading
 
-    def _read(self, X: Any, *, reset: bool) -> Array:
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, TableSource):
+            if reset:
+                self._look(X.digest())
+            return X.chunked_by(CHUNK_ROWS).encoded(self._values, self.schema_.names)
         rows = as_table(X, "X")
         check_size(rows.shape)
         if reset:
@@ -95,6 +101,9 @@ class NaiveBayes(BayesClassifier):
             raise ValueError(
                 f"X has {np.shape(rows)[1]} features, but NaiveBayes is expecting {len(self.schema_)} features as input"
             )
+        return self._values(rows)
+
+    def _values(self, rows: Any) -> Array:
         values = self.schema_.encode(rows, unseen="code")
         for block in self.blocks_:
             if isinstance(block, CountColumns):
@@ -138,7 +147,7 @@ class NaiveBayes(BayesClassifier):
         if not hasattr(self, "statistics_"):
             return super().partial_fit(X, y, classes, sample_weight)
         before = self.schema_
-        self._adopt(grown(before, X), self.kinds_)
+        self._adopt(grown(before, X.digest() if isinstance(X, TableSource) else X), self.kinds_)
         try:
             return super().partial_fit(X, y, classes, sample_weight)
         except Exception:

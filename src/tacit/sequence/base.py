@@ -1,48 +1,61 @@
-"""The skin of every hidden Markov model: reading sequences, fitting, scoring, criteria."""
+"""The skin of every hidden Markov model: reading sequences, starting and fitting."""
 
 import logging
-import warnings
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from tacit.data.chunks import ChunkSource
 from tacit.data.sequences import Sequences, as_sequences
 from tacit.decide.mixin import DecideMixin
 from tacit.learn.em import Fit
-from tacit.learn.skin import seeds
+from tacit.learn.skin import Elsewhere, seeds
 from tacit.sequence import chain as ch
 from tacit.sequence import expected
 from tacit.sequence.chain import Array, Chain, Ints
 from tacit.sequence.criteria import CriteriaMixin
 from tacit.sequence.emission import Emission
+from tacit.sequence.evaluate import EvaluateMixin
 from tacit.sequence.fitting import FitPlan, run
+from tacit.sequence.given import GivenMixin
+from tacit.sequence.holes import HolesMixin
 from tacit.sequence.insight import InsightMixin
 from tacit.sequence.model import HmmModel, HmmStatistics, Params
-from tacit.sequence.monitor import ConvergenceMonitor
 from tacit.sequence.online import FilterMixin
 from tacit.sequence.paths import PathMixin
 from tacit.sequence.rule import ChainRule, check_fixed, check_prior, check_probabilities
-from tacit.sequence.start import StartData
-from tacit.sequence.sweep import Smoothed, smooth
+from tacit.sequence.start import StartData, random_chain
+from tacit.sequence.stored import StoredSequences, read_stored
 
 _log = logging.getLogger("tacit.sequence")
 
 
-class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, BaseEstimator, ABC):
+class BaseHMM(
+    Elsewhere,
+    DecideMixin,
+    EvaluateMixin,
+    PathMixin,
+    FilterMixin,
+    HolesMixin,
+    InsightMixin,
+    CriteriaMixin,
+    GivenMixin,
+    ABC,
+):
     """What hidden Markov models have in common; subclasses say what the emissions are.
 
     A parameter that is assigned before a fit (``model.transmat_ = ...``) is where the fit starts, unless its letter
     is in `init_params`; it is kept by `clone`.
     """
 
-    PARAMETERS: ClassVar[dict[str, str]] = {"s": "startprob_", "t": "transmat_"}
-    """Letter in `params` and `init_params`, and name, of what can be given and learnt."""
+    _row_verbs = ("predict", "predict_proba")
+    _is_iterative = True
 
     # what subclasses say
 
@@ -62,43 +75,6 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
     def _store_theta(self, theta: Any) -> None:
         """Set the attributes of the emissions."""
 
-    # attributes
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.PARAMETERS.values():
-            self.__dict__.setdefault("_given", {})[name] = value
-        super().__setattr__(name, value)
-
-    def _store(self, **values: Any) -> None:
-        """Set parameters from inside: what the user gave stays what the user gave."""
-        given = dict(self.__dict__.get("_given", {}))
-        for name, value in values.items():
-            setattr(self, name, value)
-        self.__dict__["_given"] = given
-
-    def _has(self, name: str) -> bool:
-        return name in self.__dict__
-
-    def __sklearn_clone__(self) -> Self:
-        plain = type(self)(**{k: clone(v, safe=False) for k, v in self.get_params(deep=False).items()})
-        for name, value in self.__dict__.get("_given", {}).items():
-            setattr(plain, name, np.array(value))
-        return plain
-
-    @property
-    def monitor_(self) -> Any:
-        """Objective of each iteration of the last fit; a monitor that is assigned is asked when to stop."""
-        if "_own_monitor" in self.__dict__:
-            return self.__dict__["_own_monitor"]
-        monitor = ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
-        for value in self.__dict__.get("history_", ()):
-            monitor.report(float(value))
-        return monitor
-
-    @monitor_.setter
-    def monitor_(self, monitor: Any) -> None:
-        self.__dict__["_own_monitor"] = monitor
-
     # reading
 
     def _read(self, X: Any, lengths: Any, reset: bool) -> Sequences:
@@ -110,7 +86,7 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
         if reset or "n_features_in_" in self.__dict__:
             validate_data(self, table, reset=reset, skip_check_array=True)
         values = self._check_values(np.ascontiguousarray(data.values, dtype=np.float64), reset)
-        return Sequences(values, data.lengths)
+        return data if values is data.values else Sequences(values, data.lengths)
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         """Refuse rows that the emissions cannot be."""
@@ -121,6 +97,18 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
 
     def _n_columns(self) -> int | None:
         return None
+
+    @property
+    def n_features(self) -> Any:
+        """Number of columns, by hmmlearn's name for it."""
+        width = self._n_columns()
+        if width is None and "_n_features" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has no parameters yet")
+        return self.__dict__["_n_features"] if width is None else width
+
+    @n_features.setter
+    def n_features(self, value: Any) -> None:
+        self.__dict__["_n_features"] = value
 
     # model
 
@@ -232,23 +220,14 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
         sample_weight
             Weight of each sequence.
         """
+        if isinstance(X, ChunkSource):
+            return self._fit(read_stored(self, X), None, None)
         data = self._read(X, lengths, reset=True)
         known = self._check_labels(labels, len(data.values))
         return self._fit(data, known, sample_weight)
 
-    def _fit(self, data: Sequences, labels: Ints | None, weights: ArrayLike | None) -> Self:
-        if self.n_components > len(data.values):
-            raise ValueError(
-                f"n_components is {self.n_components}, more states than the {len(data.values)} rows (n_samples="
-                f"{len(data.values)}) can tell apart"
-            )
-        given = dict(self.__dict__)
-        starts = []
-        for rng in seeds(self.random_state, self.n_init):
-            self.__dict__.clear()
-            self.__dict__.update(given)
-            self._init(data.values, data.lengths, rng, labels)
-            starts.append(self._params())
+    def _fit(self, data: Sequences | StoredSequences, labels: Ints | None, weights: ArrayLike | None) -> Self:
+        starts = self._all_starts(data, labels, self._params)
         model = self._model(data.values, labels)
         if self.n_iter == 0:
             self.converged_, self.n_iter_, self.history_ = False, 0, np.empty(0)
@@ -257,6 +236,21 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
         fit = run(model, starts, data, weights, plan)
         self._finish(model, fit)
         return self
+
+    def _all_starts(self, data: Any, labels: Ints | None, params: Callable[[], Any]) -> list[Any]:
+        """Parameters of `n_init` starts, each made from what the user gave; the attributes are those of the last."""
+        n = len(data.values)
+        if self.n_components > n:
+            raise ValueError(
+                f"n_components is {self.n_components}, more states than the {n} rows (n_samples={n}) can tell apart"
+            )
+        given, starts = dict(self.__dict__), []
+        for rng in seeds(self.random_state, self.n_init):
+            self.__dict__.clear()
+            self.__dict__.update(given)
+            self._init(data.values, data.lengths, rng, labels)
+            starts.append(params())
+        return starts
 
     def _finish(self, model: HmmModel, fit: Fit[Params, HmmStatistics]) -> None:
         self._store_chain(fit.params.chain)
@@ -276,48 +270,6 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
             raise ValueError(f"labels must be -1 (unknown) or 0 to {self.n_components - 1}")
         return known.astype(np.int64)
 
-    # evaluation
-
-    def _filtered(self, X: Any, lengths: Any) -> tuple[ch.Filtered, Sequences]:
-        data = self._read(X, lengths, reset=False)
-        params = self._params()
-        return ch.forward(params.chain, self._model().density(params, data.values), data.lengths), data
-
-    def score_sequences(self, X: Any, lengths: Any = None) -> Array:
-        """Log-likelihood of each sequence; -inf, with a warning that says where, if it is impossible."""
-        found, _ = self._filtered(X, lengths)
-        for sequence, step in found.impossible:
-            warnings.warn(str(ch.ImpossibleSequence(sequence, step)), RuntimeWarning, stacklevel=2)
-        return found.log_likelihood
-
-    def score(self, X: Any, lengths: Any = None) -> float:
-        """Log-likelihood of all sequences together."""
-        return float(self.score_sequences(X, lengths).sum())
-
-    def score_samples(self, X: Any, lengths: Any = None) -> tuple[float, Array]:
-        """Log-likelihood, and posterior probabilities (n, K) of the states."""
-        found = self._smoothed(X, lengths)
-        return float(found.log_likelihood.sum()), self._merged(found.posterior)
-
-    def _smoothed(self, X: Any, lengths: Any) -> Smoothed:
-        data = self._read(X, lengths, reset=False)
-        params = self._params()
-        return smooth(params.chain, self._model().density(params, data.values), data.lengths)
-
-    def predict_proba(self, X: Any, lengths: Any = None) -> Array:
-        """Posterior probabilities (n, K) of the states, given whole sequences (smoothing)."""
-        return self.score_samples(X, lengths)[1]
-
-    def expected_transitions(self, X: Any, lengths: Any = None) -> Array:
-        """Expected number (K, K) of transitions between states."""
-        copies = self._copies()
-        moves = self._smoothed(X, lengths).transitions
-        return moves.reshape(self.n_components, copies, -1, copies).sum(axis=(1, 3))
-
-    def get_stationary_distribution(self) -> Array:
-        """Distribution of the state after a long time."""
-        return ch.stationary(self._chain().transition)
-
     def _expected_failed_checks(self) -> dict[str, str]:
         return expected.HMM
 
@@ -326,16 +278,3 @@ class BaseHMM(DecideMixin, PathMixin, FilterMixin, InsightMixin, CriteriaMixin, 
         tags.input_tags.allow_nan = True
         tags.target_tags.required = False
         return tags
-
-
-def random_chain(K: int, rule: ChainRule, rng: np.random.RandomState) -> Chain:
-    """A chain that tends to stay where it is, a little different each time, with what is fixed at its value."""
-    start = np.where(np.isnan(rule.start), rng.dirichlet(np.full(K, 10.0)), 0.0)
-    A = np.where(np.isnan(rule.transition), rng.dirichlet(np.full(K, 5.0), size=K) + np.eye(K), 0.0)
-    return Chain(_filled(start[None], rule.start[None])[0], _filled(A, rule.transition))
-
-
-def _filled(free: Array, fixed: Array) -> Array:
-    mass = 1 - np.nansum(fixed, axis=1, keepdims=True)
-    total = free.sum(axis=1, keepdims=True)
-    return np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass

@@ -10,6 +10,7 @@ from scipy import special
 from tacit.distributions import Additive, ColumnError, Family, Parts, Sums
 from tacit.distributions.base import UNSET
 from tacit.distributions.inputs import as_rows, as_weights
+from tacit.distributions.mixture import bisected
 from tacit.sequence.chain import Array
 from tacit.sequence.start import clusters
 
@@ -75,6 +76,14 @@ class MixtureOf(Family):
         means = np.array([part.mean for part in self.parts])
         within = np.array([part.variance for part in self.parts])
         return np.asarray(self.weights @ (within + means**2) - self._mean() ** 2)
+
+    def _cdf(self, X: Array) -> Array:
+        return np.asarray(np.tensordot(self.weights, [part._cdf(X) for part in self.parts], axes=1))
+
+    def _quantile(self, q: Array, upper: bool = False) -> Array:
+        ends = np.array([part._quantile(q, upper) for part in self.parts])
+        level = 1 - q if upper else q
+        return bisected(self._cdf, ends.min(axis=0), ends.max(axis=0), level, np.array(self.parts[0].discrete))
 
     def _mode(self) -> Array:
         peaks = np.array([part.mode for part in self.parts])

@@ -91,6 +91,8 @@ def forward(chain: Chain, density: LogDensity, lengths: Ints) -> Filtered:
     a, logs = np.empty_like(b), np.empty(len(lengths))
     A = np.ascontiguousarray(chain.transition)
     compiled.hmm.forward(b, top, lengths, chain.start, A, chain.can_lose_states, chain.width, a, logs)
+    with np.errstate(invalid="ignore"):
+        a /= a.sum(axis=1, keepdims=True)
     impossible = []
     for s, first in enumerate(first_rows(lengths)):
         if np.isnan(logs[s]):
@@ -110,15 +112,6 @@ def log_forward(chain: Chain, L: Array) -> tuple[Array, int]:
     la = np.empty_like(L)
     log_start, log_A = chain.logs()
     return la, int(compiled.hmm_logs.log_forward(L, log_start, chain.transition, log_A, la))
-
-
-def viterbi(chain: Chain, L: Array, lengths: Ints) -> tuple[Array, Ints]:
-    """Log joint probability of each sequence with its best path, and the path (n,)."""
-    log_start, log_A = chain.logs()
-    pointers = np.empty(L.shape, dtype=np.uint16)
-    path, logs = np.empty(len(L), dtype=np.int64), np.empty(len(lengths))
-    compiled.hmm_paths.viterbi(L, lengths, log_start, log_A, chain.width, pointers, path, logs)
-    return logs, path
 
 
 def n_best(chain: Chain, L: Array, n: int) -> tuple[Array, Ints]:

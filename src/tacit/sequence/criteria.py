@@ -19,14 +19,13 @@ class CriteriaMixin:
 
     def bic(self, X: Any, lengths: Any = None) -> float:
         """Bayesian information criterion; lower is better. Rows with nothing observed do not count."""
-        n = self._n_observed(X, lengths)
-        return float(-2 * self.score(X, lengths) + self.n_parameters_ * np.log(n))
+        return self._bic(self.score(X, lengths), X, lengths)
 
     def icl(self, X: Any, lengths: Any = None) -> float:
         """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""
-        log_joint, _ = self.decode(X, lengths, algorithm="viterbi")
-        return float(-2 * log_joint + self.n_parameters_ * np.log(self._n_observed(X, lengths)))
+        return self._bic(self.decode(X, lengths, algorithm="viterbi")[0], X, lengths)
 
-    def _n_observed(self, X: Any, lengths: Any) -> int:
+    def _bic(self, log_prob: float, X: Any, lengths: Any) -> float:
         values = self._read(X, lengths, reset=False).values
-        return max(int((~np.isnan(values).all(axis=1)).sum()), 1)
+        n = max(int((~np.isnan(values).all(axis=1)).sum()), 1)
+        return float(-2 * log_prob + self.n_parameters_ * np.log(n))

@@ -1,7 +1,7 @@
 """CategoricalHMM and PoissonHMM."""
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -101,18 +101,14 @@ class CategoricalHMM(BaseHMM):
         self.__dict__["_n_features"] = value
         self.__dict__.pop("_n_symbols", None)
 
-    def __sklearn_clone__(self) -> Self:
-        plain = super().__sklearn_clone__()
-        plain.n_features = self.__dict__["_n_features"]
-        return plain
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters as they were given: `n_features` too, even if a fit has found it."""
+        return {**super().get_params(deep), "n_features": self.__dict__["_n_features"]}
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         if X.shape[1] != 1:
             raise ValueError(f"X has {X.shape[1]} features, but a CategoricalHMM reads a single column of codes")
-        seen = X[~np.isnan(X)]
-        if ((seen < 0) | (seen != np.floor(seen))).any():
-            wrong = seen[(seen < 0) | (seen != np.floor(seen))][0]
-            raise ValueError(f"X contains {wrong:g}, but symbols are coded as whole numbers 0, 1, 2, ...")
+        check_whole(X, "symbols are coded as whole numbers 0, 1, 2, ...")
         C = self.__dict__["_n_features"] if reset else np.shape(self._table())[1]
         if C is None:
             return X
@@ -128,7 +124,14 @@ class CategoricalHMM(BaseHMM):
         return X
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        return expected.CATEGORICAL
+        return expected.CODES
+
+    def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
+        """A column of codes for `tacit.checks`: two states with symbols of their own."""
+        return (rng.integers(0, 2, size=(n_rows, 1)) + 2 * (np.arange(n_rows)[:, None] // 10 % 2)).astype(np.float64)
+
+    def __sklearn_tags__(self) -> Any:
+        return _whole_numbers(super().__sklearn_tags__())
 
     def _table(self) -> Array:
         if not self._has("emissionprob_"):
@@ -235,14 +238,11 @@ class PoissonHMM(BaseHMM):
         self.checkpoint = checkpoint
 
     def _check_values(self, X: Array, reset: bool) -> Array:
-        wrong = (X < 0) | (~np.isnan(X) & (np.floor(X) != X))
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            raise ValueError(f"column {column} of X has {X[row, column]:g} in row {row}: counts are 0, 1, 2, ...")
+        check_whole(X, "counts are whole numbers 0, 1, 2, ...")
         return super()._check_values(X, reset)
 
-    def _expected_failed_checks(self) -> dict[str, str]:
-        return expected.DISCRETE
+    def __sklearn_tags__(self) -> Any:
+        return _whole_numbers(super().__sklearn_tags__())
 
     def _n_columns(self) -> int | None:
         return np.shape(self.lambdas_)[1] if self._has("lambdas_") else None
@@ -266,7 +266,6 @@ class PoissonHMM(BaseHMM):
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
-        self.n_features = X.shape[1]
         if not self._starts("l"):
             return {"lambdas_": None}
         centres = k_means(data, self.n_components, rng)
@@ -275,3 +274,19 @@ class PoissonHMM(BaseHMM):
 
     def _store_theta(self, theta: Array) -> None:
         self._store(lambdas_=theta)
+
+
+def check_whole(X: Array, rule: str) -> None:
+    """Refuse numbers that are negative or not whole; the error names the first of them."""
+    negative = X < 0
+    wrong = negative if negative.any() else ~np.isnan(X) & (np.floor(X) != X)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        what = "Negative values in data: " if negative.any() else ""
+        raise ValueError(f"{what}column {column} of X has {X[row, column]:g} in row {row}, but {rule}")
+
+
+def _whole_numbers(tags: Any) -> Any:
+    """Tell general checks that values are 0, 1, 2, ...: by the two tags that there are for it."""
+    tags.input_tags.positive_only = tags.input_tags.categorical = True
+    return tags

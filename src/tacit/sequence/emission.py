@@ -72,6 +72,9 @@ def spread(X: Array) -> Array:
         mean = np.nansum(X, axis=0) / seen
         variance = np.nansum((X - mean) ** 2, axis=0) / seen
     else:
-        mean, variance = X.mean(axis=0), X.var(axis=0)
+        # products with ones are several times faster than sums over the long axis
+        even = np.full(len(X), 1 / len(X))
+        mean = even @ X
+        variance = even @ np.square(X - mean)
     size = np.where(np.abs(mean) > 0, np.abs(mean), 1.0)
     return np.asarray(np.where(variance > (1e-14 * size) ** 2, 1e-10 * variance, (1e-6 * size) ** 2))

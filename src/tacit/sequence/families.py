@@ -9,11 +9,9 @@ from tacit.distributions import (
     ColumnError,
     Distribution,
     Family,
-    Gaussian,
-    NormalInverseWishart,
     Parts,
-    Product,
 )
+from tacit.distributions.conjugate import log_prior
 from tacit.distributions.statistics import Additive
 from tacit.sequence.chain import Array, Ints
 from tacit.sequence.emission import FEW, Emission
@@ -106,19 +104,6 @@ class FamilyEmission(Emission[Theta]):
     def distributions(self, theta: Theta) -> list[Distribution]:
         """Give the distribution of each state."""
         return [theta[e] for e in self.owner]
-
-
-def log_prior(part: Distribution, prior: Any) -> float:
-    """Log density of a distribution's parameters under their prior."""
-    if prior is None:
-        return 0.0
-    if isinstance(part, Product):
-        return sum(log_prior(p, q) for (p, _), q in zip(part.parts, prior, strict=True))
-    if isinstance(part, Gaussian) and isinstance(prior, NormalInverseWishart):
-        row = prior._rows(part.mean, part.covariance)
-    else:
-        row = np.atleast_1d(getattr(part, part.PARAMETERS[0]))
-    return float(prior.log_prob(row[None])[0])
 
 
 def start_families(template: Any, X: Array, weights: Array, n_states: int, owner: Ints, prior: Any) -> Theta:

@@ -13,7 +13,8 @@ from tacit.learn.reduce import reducing
 from tacit.learn.restarts import best_of
 from tacit.sequence.chain import Chain, ImpossibleSequence, first_rows, stationary
 from tacit.sequence.model import HmmModel, HmmStatistics, ImpossibleRow, Params
-from tacit.sequence.rule import ChainRule, best_row
+from tacit.sequence.rule import ChainRule, best_rows
+from tacit.sequence.stored import StoredSequences
 
 DEAD = 1e-6
 """Share of the rows below which a state has died."""
@@ -33,7 +34,7 @@ class FitPlan:
 
 
 def run(
-    model: HmmModel, starts: list[Params], data: Sequences, weights: ArrayLike | None, plan: FitPlan
+    model: HmmModel, starts: list[Params], data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
 ) -> Fit[Params, HmmStatistics]:
     """Fit from each start and keep the best."""
 
@@ -44,13 +45,15 @@ def run(
     try:
         return best_of(alone, starts, lambda fit: fit.trace[-1], side_by_side=small)
     except ImpossibleRow as problem:
+        if not isinstance(data, Sequences):
+            raise ValueError(f"row {problem.row} is impossible: no state that can be reached there emits it") from None
         offsets = first_rows(data.lengths)
         sequence = int(np.searchsorted(offsets, problem.row, side="right")) - 1
         raise ImpossibleSequence(sequence, problem.row - int(offsets[sequence])) from None
 
 
 def _with_reseeding(
-    model: HmmModel, start: Params, data: Sequences, weights: ArrayLike | None, plan: FitPlan
+    model: HmmModel, start: Params, data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
 ) -> Fit[Params, HmmStatistics]:
     """Fit; if states have died, place them where the data is explained worst and go on, if that helps."""
     fit = _fit_once(model, start, data, weights, plan)
@@ -59,7 +62,7 @@ def _with_reseeding(
     left = plan.n_iter - fit.n_iter
     plain = isinstance(model, HmmModel) and model.labels is None and model.copies == 1
     settled = plan.monitor is not None or not plain
-    if not len(dead) or left < 2 or settled:
+    if not len(dead) or left < 2 or settled or fit.halted:
         return fit
     fresh = reseed(model, fit.params, dead, data)
     again = _fit_once(model, fresh, data, weights, replace(plan, n_iter=left))
@@ -67,7 +70,7 @@ def _with_reseeding(
 
 
 def _fit_once(
-    model: HmmModel, start: Params, data: Sequences, weights: ArrayLike | None, plan: FitPlan
+    model: HmmModel, start: Params, data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
 ) -> Fit[Params, HmmStatistics]:
     def stop(step: Step[Any, Any]) -> bool:
         if plan.monitor is None:
@@ -81,7 +84,7 @@ def _fit_once(
         return em(model, start, total, max_iter=plan.n_iter, stop=stop, on_iteration=bar)
 
 
-def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences) -> Params:
+def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences | StoredSequences) -> Params:
     """Give dead states the rows that are explained worst, and a way to be reached."""
     X = data.values[~np.isnan(data.values).all(axis=1)]
     L = model.emission.log_density(params.theta, X)
@@ -97,7 +100,6 @@ def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences) -> Param
 def _reachable(chain: Chain, rule: ChainRule) -> Chain:
     """Mix the chain with an even one, as far as its fixed entries allow."""
     even, ones = 0.1 / chain.n_states, np.ones(chain.n_states)
-    rows = zip(chain.transition, rule.transition, strict=True)
-    A = np.array([best_row(0.9 * row + even, ones, row, fixed) for row, fixed in rows])
-    start = best_row(0.9 * chain.start + even, ones, chain.start, rule.start)
+    A = best_rows(0.9 * chain.transition + even, ones, chain.transition, rule.transition)
+    start = best_rows(0.9 * chain.start + even, ones, chain.start, rule.start)
     return Chain(stationary(A) if rule.is_stationary else start, A)

@@ -194,7 +194,6 @@ class GaussianHMM(BaseHMM):
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
-        self.n_features = X.shape[1]
         if self.covariance_type not in gaussians.KINDS:
             raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {self.covariance_type!r}")
         K, found = self.n_components, dict[str, Any]()

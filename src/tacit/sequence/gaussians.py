@@ -1,6 +1,7 @@
 """Gaussian components side by side: densities, moments and updates for the four kinds of covariance."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -51,6 +52,12 @@ class Gaussians:
             return np.asarray(np.linalg.slogdet(self.covars)[1][self.group])
         return np.asarray(np.log(self.covars).sum(axis=1))
 
+    @cached_property
+    def diagonal(self) -> tuple[Array, Array, Array]:
+        """Means and roots (J, d) and constants (J,) by which kernels compute densities of diagonal Gaussians."""
+        constants = -0.5 * (np.log(self.covars).sum(axis=1) + self.means.shape[1] * LOG_2PI)
+        return np.ascontiguousarray(self.means), np.ascontiguousarray(np.sqrt(0.5 / self.covars)), constants
+
     def single(self, j: int) -> Gaussian:
         """Give one component as a distribution."""
         if self.is_matrix:
@@ -97,19 +104,13 @@ def log_density(theta: Gaussians, X: Array) -> Array:
     L = np.empty((len(X), len(theta.means)))
     if theta.is_matrix:
         return _matrix_density(theta, X, L)
-    compiled.hmm_emissions.diagonal_densities(X, *_diagonal(theta), _width(len(theta.means)), L)
+    compiled.hmm_emissions.diagonal_densities(X, *theta.diagonal, _width(len(theta.means)), L)
     return L
 
 
 def fill(theta: Gaussians, X: Array, width: tuple[int, ...], b: Array, top: Array) -> None:
     """Densities (n, J) over exp(top), for diagonal covariances and complete rows, in one go."""
-    compiled.hmm_emissions.diagonal_fill(X, *_diagonal(theta), width, b, top)
-
-
-def _diagonal(theta: Gaussians) -> tuple[Array, Array, Array]:
-    """Means, roots and constants of diagonal Gaussians."""
-    constants = -0.5 * (np.log(theta.covars).sum(axis=1) + theta.means.shape[1] * LOG_2PI)
-    return np.ascontiguousarray(theta.means), np.ascontiguousarray(np.sqrt(0.5 / theta.covars)), constants
+    compiled.hmm_emissions.diagonal_fill(X, *theta.diagonal, width, b, top)
 
 
 def _width(J: int) -> tuple[int, ...]:
@@ -140,8 +141,7 @@ def moments(theta: Gaussians, X: Array, g: Array, complete: bool = False) -> Mom
             first[j], second[j], weight[j] = weighted.sum(axis=0), weighted.T @ centred, g[:, j].sum()
         return MomentSums(np.repeat(weight[:, None], d, axis=1), first, second)
     sums, squares = np.zeros((J, d)), np.zeros((J, d))
-    means = np.ascontiguousarray(theta.means)
-    compiled.hmm_emissions.diagonal_moments(X, g, means, _width(J), weight, sums, squares)
+    compiled.hmm_emissions.diagonal_moments(X, g, theta.diagonal[0], _width(J), weight, sums, squares)
     return MomentSums(np.repeat(weight[:, None], d, axis=1), sums, squares)
 
 

@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from tacit.distributions import Distribution, Gaussian
-from tacit.sequence import expected
+from tacit.distributions import ColumnError, Distribution, Gaussian
 from tacit.sequence.base import BaseHMM
 from tacit.sequence.chain import Array, Chain, Ints
 from tacit.sequence.families import FamilyEmission, Theta, start_families
@@ -66,8 +65,8 @@ class HiddenMarkovModel(InputsMixin):
     emissions_
         The distribution of each state.
     coef_
-        Coefficients (K, K, 1 + inputs) of the transitions, if `fit` was given inputs; `transmat_` is then that at the
-        mean of the inputs.
+        Coefficients (K, K, 1 + inputs) of the transitions, intercepts first, if `fit` was given inputs; an impossible
+        transition has the intercept -inf. `transmat_` is then that at the mean of the inputs.
     durations_
         The distribution of each state's duration, less one, if `duration` is given.
     converged_, n_iter_, history_
@@ -132,9 +131,6 @@ class HiddenMarkovModel(InputsMixin):
         self.init_params = init_params
         self.verbose = verbose
 
-    def _expected_failed_checks(self) -> dict[str, str]:
-        return expected.ANY
-
     def _owner(self) -> Ints:
         if self.tied is None:
             return np.arange(self.n_components)
@@ -145,6 +141,9 @@ class HiddenMarkovModel(InputsMixin):
                 f"tied must give each of {self.n_components} states an emission 0, 1, ..., got {self.tied}"
             )
         return owner.astype(np.int64)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return all(self._has(name) for name in ("startprob_", "transmat_", "emissions_"))
 
     def _n_columns(self) -> int | None:
         return self.emissions_[0].n_columns if self._has("emissions_") else None
@@ -215,7 +214,11 @@ class HiddenMarkovModel(InputsMixin):
             rows = used
         shares = 0.75 * np.eye(K)[labels] + 0.25 * rng.dirichlet(np.ones(K), size=len(labels))
         template = Gaussian() if self.emission is None else self.emission
-        theta = start_families(template, rows, shares, K, self._owner(), self.emission_prior)
+        try:
+            theta = start_families(template, rows, shares, K, self._owner(), self.emission_prior)
+        except ColumnError as problem:
+            n = len(rows)
+            raise ValueError(f"{problem}; there is n_samples={n}" if n == 1 else str(problem)) from None
         found: dict[str, Any] = {"emissions_": [theta[e] for e in self._owner()], "durations_": None}
         if self.duration is not None:
             found["durations_"] = list(start_durations(self.duration, K, self._copies(), data.lengths))

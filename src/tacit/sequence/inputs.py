@@ -4,19 +4,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from tacit import compiled
 from tacit.data.chunks import Chunk
 from tacit.learn.protocol import Statistics
 from tacit.sequence.chain import Array, ImpossibleSequence, Ints, first_rows
 from tacit.sequence.emission import Emission
-from tacit.sequence.model import ImpossibleRow, as_doubles, lengths_of
-from tacit.sequence.rule import ChainRule, best_row
+from tacit.sequence.model import ImpossibleRow, as_doubles, lengths_of, mask
+from tacit.sequence.rule import ChainRule, best_rows
 
 
 @dataclass(frozen=True, eq=False)
 class InputParams:
-    """Start (K,), coefficients (K, K, p) of the transitions, and parameters of the emissions."""
+    """Start (K,), coefficients (K, K, p) of the transitions, and parameters of the emissions.
+
+    A transition that is impossible has the intercept -inf.
+    """
 
     start: Array
     coef: Array
@@ -25,53 +29,62 @@ class InputParams:
 
 @dataclass(frozen=True, eq=False)
 class InputStatistics(Statistics):
-    """Expected first states (K,), slope (K, K, p) and scatter (K, p, p) of the regressions, visits, emissions."""
+    """Expected first states (K,), slope (K, K, p) and curvature (K, K p, K p) of the regressions, visits, emissions."""
 
     first: Array
     slope: Array
-    scatter: Array
+    curvature: Array
     visits: Array
     emission: Any
 
 
 @dataclass(frozen=True, eq=False)
 class InputModel:
-    """A hidden Markov model with inputs (rows of the whole table, p), a column of ones among them."""
+    """A hidden Markov model with inputs.
+
+    Parameters
+    ----------
+    emission : what the states emit
+    rule : how the start is learnt, and whether the transitions are
+    inputs : (rows of the whole table, p), a column of ones first
+    labels : (rows of the whole table,) known states, -1 where unknown; or None
+    """
 
     emission: Emission[Any]
     rule: ChainRule
     inputs: Array
+    labels: Ints | None = None
 
     def expect(self, params: InputParams, chunk: Chunk) -> InputStatistics:
         """Forward and backward through the sequences of a chunk."""
         X, lengths = as_doubles(chunk), lengths_of(chunk)
-        U = self.inputs[chunk.start : chunk.start + len(X)]
-        starts = first_rows(lengths)
-        w = np.ones(len(X)) if chunk.weights is None else chunk.weights
-        slope, scatter = np.zeros(params.coef.shape), np.zeros((len(params.start), U.shape[1], U.shape[1]))
+        U, starts = self.inputs[chunk.start : chunk.start + len(X)], first_rows(lengths)
+        weights = np.ones(len(lengths)) if chunk.weights is None else chunk.weights[starts]
+        L = mask(self.emission.log_density(params.theta, X), self.labels, chunk.start, 1)
         try:
-            logs, g = smooth(params, self.emission.log_density(params.theta, X), U, lengths, w, slope, scatter)
+            found = smooth(params, L, U, lengths, weights)
         except ImpossibleSequence as problem:
             raise ImpossibleRow(chunk.start + int(starts[problem.sequence]) + problem.step) from None
-        g = g * w[:, None]
-        bound = float(logs @ w[starts])
-        emission = self.emission.expect(params.theta, X, g)
+        g = found.posterior * np.repeat(weights, lengths)[:, None]
         return InputStatistics(
-            chunk.total_weight, bound, g[starts].sum(axis=0), slope, scatter, g.sum(axis=0), emission
+            chunk.total_weight,
+            float(found.log_likelihood @ weights),
+            g[starts].sum(axis=0),
+            found.slope,
+            found.curvature,
+            g.sum(axis=0),
+            self.emission.expect(params.theta, X, g),
         )
 
     def update(self, params: InputParams, stats: InputStatistics) -> InputParams:
-        """Start and emissions as ever; the regressions go up by a step that is sure not to go too far.
-
-        The curvature is nowhere more than scatter / 2 (Boehning's bound), so that the step 2 scatter^-1 slope never
-        lowers the likelihood.
-        """
+        """Start and emissions as ever; the regressions go up by a step of Newton's, as far as is sure to help."""
         start, coef = params.start, params.coef
         if "s" in self.rule.learn:
-            start = best_row(stats.first, self.rule.start_prior, start, self.rule.start)
+            start = best_rows(stats.first, self.rule.start_prior, start, self.rule.start)
         if "t" in self.rule.learn:
-            steps = [np.linalg.lstsq(H, G.T, rcond=1e-12)[0].T for H, G in zip(stats.scatter, stats.slope, strict=True)]
-            coef = coef + 2 * np.array(steps)
+            reach = np.abs(self.inputs).max(axis=0)
+            pairs = zip(stats.slope, stats.curvature, strict=True)
+            coef = coef + np.array([newton_step(slope, curvature, reach) for slope, curvature in pairs])
         return InputParams(start, coef, self.emission.update(params.theta, stats.emission))
 
     def log_prior(self, params: InputParams) -> float:
@@ -79,35 +92,58 @@ class InputModel:
         return self.emission.log_prior(params.theta)
 
     def n_parameters(self, params: InputParams) -> int:
-        """Start, K - 1 regressions for each state, emissions."""
-        K, p = len(params.start), self.inputs.shape[1]
-        start = ("s" in self.rule.learn) * (K - 1)
-        return start + ("t" in self.rule.learn) * K * (K - 1) * p + self.emission.n_parameters(params.theta)
+        """Start, emissions, and a regression for each possible transition, one less for each state."""
+        free = np.isnan(self.rule.start)
+        start = ("s" in self.rule.learn) * max(int(free.sum()) - 1, 0)
+        moves = int((np.isfinite(params.coef[:, :, 0]).sum(axis=1) - 1).sum())
+        learnt = ("t" in self.rule.learn) * moves * params.coef.shape[2]
+        return start + learnt + self.emission.n_parameters(params.theta)
 
 
-def smooth(
-    params: InputParams, L: Array, U: Array, lengths: Ints, weights: Array, slope: Array, scatter: Array
-) -> tuple[Array, Array]:
-    """Log-likelihoods (S,) and posteriors (n, K); adds to slope and scatter."""
-    g, logs = np.empty_like(L), np.empty(len(lengths))
-    for s, first in enumerate(first_rows(lengths).tolist()):
-        rows = slice(first, first + int(lengths[s]))
-        logs[s], bad = compiled.hmm_inputs.smooth(
-            L[rows], U[rows], params.start, params.coef, weights[first], np.empty_like(L[rows]), g[rows], slope, scatter
-        )
-        if bad >= 0:
-            raise ImpossibleSequence(s, int(bad))
-    return logs, g
+def newton_step(slope: Array, curvature: Array, reach: Array) -> Array:
+    """Step (K, p) that never lowers a sum of log softmax, from its slope (K, p) and curvature (K p, K p).
+
+    Along a direction d the third derivative of log sum exp is at most the second times the range R of d_j . u over j:
+    a cumulant of third order is at most that of second order times the range. So the curvature grows by at most
+    exp(s R) over a step s, and s = log(1 + R) / R of the whole step of Newton is sure to rise; it tends to 1.
+
+    Parameters
+    ----------
+    slope, curvature
+        First and minus second derivatives.
+    reach
+        (p,) largest absolute inputs, which bound R.
+    """
+    step = np.linalg.lstsq(curvature, slope.ravel(), rcond=1e-10)[0].reshape(slope.shape)
+    R = float(np.ptp(step, axis=0) @ reach)
+    return np.asarray(step * (np.log1p(R) / R if R > 1e-8 else 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class InputsSmoothed:
+    """Log-likelihoods (S,), posteriors (n, K), slope (K, K, p) and curvature (K, K p, K p) of the regressions."""
+
+    log_likelihood: Array
+    posterior: Array
+    slope: Array
+    curvature: Array
+
+
+def smooth(params: InputParams, L: Array, U: Array, lengths: Ints, weights: Array) -> InputsSmoothed:
+    """Forward and backward through all sequences, which have weights (S,)."""
+    logs, a = forward(params, L, U, lengths)
+    g, (K, _, p) = np.empty_like(L), params.coef.shape
+    slope, curvature = np.zeros((K, K, p)), np.zeros((K, K * p, K * p))
+    compiled.hmm_inputs.smooth(L, U, lengths, weights, params.coef, a, g, slope, curvature)
+    return InputsSmoothed(logs, g, slope, curvature)
 
 
 def forward(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[Array, Array]:
     """Log-likelihoods (S,) and filtered probabilities (n, K)."""
     a, logs = np.empty_like(L), np.empty(len(lengths))
-    for s, first in enumerate(first_rows(lengths).tolist()):
-        rows = slice(first, first + int(lengths[s]))
-        logs[s], bad = compiled.hmm_inputs.forward(L[rows], U[rows], params.start, params.coef, a[rows])
-        if bad >= 0:
-            raise ImpossibleSequence(s, int(bad))
+    sequence, step = compiled.hmm_inputs.forward(L, U, lengths, params.start, params.coef, a, logs)
+    if sequence >= 0:
+        raise ImpossibleSequence(int(sequence), int(step))
     return logs, a
 
 
@@ -116,10 +152,35 @@ def viterbi(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[Arr
     path, logs = np.empty(len(L), dtype=np.int64), np.empty(len(lengths))
     with np.errstate(divide="ignore"):
         log_start = np.log(params.start)
-    for s, first in enumerate(first_rows(lengths).tolist()):
-        rows = slice(first, first + int(lengths[s]))
-        logs[s] = compiled.hmm_inputs.viterbi(L[rows], U[rows], log_start, params.coef, path[rows])
+    compiled.hmm_inputs.viterbi(L, U, lengths, log_start, params.coef, path, logs)
     return logs, path
+
+
+def path_log_prob(params: InputParams, L: Array, U: Array, lengths: Ints, path: Ints) -> Array:
+    """Log joint probability of each sequence and a given path."""
+    starts = first_rows(lengths)
+    terms = L[np.arange(len(L)), path]
+    logits = np.einsum("njp,np->nj", params.coef[path[:-1]], U[1:])
+    moves = special.log_softmax(logits, axis=1)[np.arange(len(logits)), path[1:]]
+    moves[starts[1:] - 1] = 0.0  # no transition from one sequence to the next
+    terms[1:] += moves
+    with np.errstate(divide="ignore"):
+        terms[starts] += np.log(params.start[path[starts]])
+    return np.asarray(np.add.reduceat(terms, starts))
+
+
+def transition(coef: Array, u: Array) -> Array:
+    """Transition probabilities (K, K) at a step with inputs u (p,), the first of them one."""
+    return np.asarray(special.softmax(coef @ u, axis=1))
+
+
+def walk(params: InputParams, U: Array, rng: np.random.RandomState, state: int | None = None) -> Ints:
+    """A path (n,) drawn from the chain, given the inputs of its steps."""
+    path = np.empty(len(U), dtype=np.int64)
+    for t, u in enumerate(U):
+        row = params.start if t == 0 else transition(params.coef[[path[t - 1]]], u)[0]
+        path[t] = state if t == 0 and state is not None else rng.choice(len(row), p=row)
+    return path
 
 
 def with_intercept(inputs: Any, n: int) -> Array:

@@ -1,22 +1,26 @@
 """MarkovChain: sequences of symbols that are seen."""
 
-from collections import defaultdict
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
+from tacit.data.dask import DaskSource
+from tacit.data.stored import StoredSource
 from tacit.data.values import is_missing
+from tacit.learn.skin import Elsewhere
 from tacit.sequence import expected, passage
-from tacit.sequence.chain import Array, Ints, first_rows
-from tacit.sequence.counts import BEGIN, MISSING, Context, ContextCounts, count, probabilities, windows
+from tacit.sequence.chain import Array, Ints
+from tacit.sequence.counts import BEGIN, MISSING, Context, ContextCounts, count, probabilities
+from tacit.sequence.gaps import log_probability
 from tacit.sequence.rule import check_probabilities
-from tacit.sequence.symbols import as_symbols, renamed
+from tacit.sequence.symbols import as_symbols, check_one_column, renamed, stored_symbols, unique_symbols
 
 
-class MarkovChain(BaseEstimator):
+class MarkovChain(Elsewhere, BaseEstimator):
     """Chain of symbols in which the next depends on the last few.
 
     Parameters
@@ -107,8 +111,23 @@ class MarkovChain(BaseEstimator):
     def partial_fit(self, X: Any, lengths: Any = None) -> Self:
         """Count further sequences; new symbols are welcome."""
         self._check_settings()
+        if isinstance(X, DaskSource):
+            return self._merge_all(X)
+        if isinstance(X, StoredSource):
+            for symbols, sizes in stored_symbols(X):
+                self.partial_fit(symbols, sizes)
+            return self
         found = self._counts(X, lengths, learn=True)
         self.counts_ = found if "counts_" not in self.__dict__ else self.counts_ + found
+        return self
+
+    def _merge_all(self, source: DaskSource) -> Self:
+        """Count every partition where it is, and put the counts together."""
+        for chain in source.over_tables(partial(_counted, self)):
+            if chain is not None and "counts_" in self.__dict__:
+                self.merge(chain)
+            elif chain is not None:
+                self.counts_, self.symbols_ = chain.counts_, chain.symbols_
         return self
 
     def forget(self, X: Any, lengths: Any = None) -> Self:
@@ -144,14 +163,14 @@ class MarkovChain(BaseEstimator):
         return count(codes, sizes, self.order, len(self.symbols_))
 
     def _learn_symbols(self, values: Any) -> None:
-        seen = np.unique([v for v in values.tolist() if not is_missing(v)])
+        seen = unique_symbols(values)
         if "counts_" in self.__dict__:
             old = self.symbols_
             union = np.unique(np.concatenate([old, seen]))
             self.counts_, self.symbols_ = renamed(self.counts_, old, union), union
         else:
             if not len(seen):
-                raise ValueError("every symbol is missing: there is nothing to learn from")
+                raise ValueError("every symbol (column 0 of X) is missing: there is nothing to learn from")
             self.symbols_ = seen
 
     def _codes(self, values: Any, strict: bool) -> Ints:
@@ -195,39 +214,9 @@ class MarkovChain(BaseEstimator):
         self._fitted()
         values, sizes = as_symbols(X, lengths)
         codes = self._codes(values, strict=False)
-        logs = np.empty(len(sizes))
-        rows: dict[Context, Array] = {}
-        for s, first in enumerate(first_rows(sizes)):
-            part = codes[first : first + sizes[s]]
-            logs[s] = self._plain(part, rows) if (part != MISSING).all() else self._with_gaps(part, rows)
-        return logs
-
-    def _plain(self, codes: Ints, rows: dict[Context, Array]) -> float:
-        found, counts = np.unique(windows(codes, np.array([len(codes)]), self.order), axis=0, return_counts=True)
-        total = 0.0
-        with np.errstate(divide="ignore"):
-            for window, number in zip(found.tolist(), counts.tolist(), strict=True):
-                context = tuple(window[:-1])
-                row = rows.setdefault(context, self._row(context))
-                total += number * float(np.log(row[window[-1]]))
-        return total
-
-    def _with_gaps(self, codes: Ints, rows: dict[Context, Array]) -> float:
-        """Carry a belief about the context through the gaps."""
-        belief: dict[Context, float] = {(BEGIN,) * self.order: 1.0}
-        total = 0.0
-        for code in codes.tolist():
-            after: dict[Context, float] = defaultdict(float)
-            for context, p in belief.items():
-                row = rows.setdefault(context, self._row(context))
-                for symbol in [code] if code != MISSING else np.flatnonzero(row).tolist():
-                    after[(*context, symbol)[1:] if self.order else ()] += p * float(row[symbol])
-            norm = sum(after.values())
-            if norm <= 0:
-                return -np.inf
-            total += float(np.log(norm))
-            belief = {context: p / norm for context, p in after.items() if p > 0}
-        return total
+        parts = np.split(codes, np.cumsum(sizes)[:-1])
+        row = cache(self._row)
+        return np.array([log_probability(part, self.order, row) for part in parts])
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """Log probability of all sequences together."""
@@ -267,6 +256,15 @@ class MarkovChain(BaseEstimator):
     def _expected_failed_checks(self) -> dict[str, str]:
         return expected.CHAIN
 
+    def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
+        """A column of symbols for `tacit.checks`."""
+        return rng.integers(0, 3, size=(n_rows, 1)).astype(np.float64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
     # the long run
 
     def stationary_distribution(self) -> Array:
@@ -280,3 +278,9 @@ class MarkovChain(BaseEstimator):
     def first_passage_times(self) -> Array:
         """Expected number of steps (V, V) from each symbol to the first visit of each (of return, in the diagonal)."""
         return passage.first_passage_times(self.transmat_)
+
+
+def _counted(chain: MarkovChain, table: Any, lengths: Ints | None) -> MarkovChain:
+    """Fit a chain to one partition of a Dask collection."""
+    check_one_column(list(table.columns) if hasattr(table, "columns") else [], lengths is not None)
+    return clone(chain).fit(table.to_numpy().ravel(), lengths)

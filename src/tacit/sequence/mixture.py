@@ -171,7 +171,6 @@ class GMMHMM(BaseHMM):
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
-        self.n_features = X.shape[1]
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
         if kind not in gaussians.KINDS:
             raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {kind!r}")

@@ -1,7 +1,7 @@
 """The hidden Markov model as the engine sees it: expected counts of a chunk, and the update from them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import Any
@@ -12,10 +12,10 @@ from tacit.data.chunks import Chunk
 from tacit.distributions.statistics import Additive
 from tacit.learn.protocol import Statistics
 from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows
-from tacit.sequence.checkpoint import checkpointed_sweep
 from tacit.sequence.emission import Emission
 from tacit.sequence.rule import ChainRule
 from tacit.sequence.semi import SemiRule
+from tacit.sequence.stretch import Job, Spare
 from tacit.sequence.sweep import sweep
 
 
@@ -48,6 +48,7 @@ class HmmModel:
     labels : (rows of the whole table,) known states, -1 where unknown; or None
     checkpoint : whether to use memory of the order of sqrt(T) K instead of T K, and more time
     copies : how many states of the chain stand for one that labels name
+    spare : memory to work in, kept from one chunk to the next
     """
 
     emission: Emission[Any]
@@ -55,6 +56,7 @@ class HmmModel:
     labels: Ints | None = None
     checkpoint: bool = False
     copies: int = 1
+    spare: Spare = field(default_factory=Spare)
 
     def log_density(self, params: Params, X: Array, start: int = 0) -> Array:
         """Log densities (n, K); -inf for states that contradict a label."""
@@ -82,12 +84,9 @@ class HmmModel:
         def each(i: int, j: int, g: Array) -> Additive:
             return self.emission.expect(theta, X[i:j], g)
 
-        density = self.density(params, X, chunk.start)
+        job = Job(params.chain, fill, self.density(params, X, chunk.start), each, chunk.weights)
         try:
-            if self.checkpoint:
-                found = checkpointed_sweep(params.chain, fill, density, lengths, each, chunk.weights)
-            else:
-                found = sweep(params.chain, fill, density, lengths, each, chunk.weights, chunk.memo)
+            found = sweep(job, lengths, little_memory=self.checkpoint, spare=self.spare)
         except ImpossibleSequence as problem:
             row = chunk.start + int(lengths[: problem.sequence].sum()) + problem.step
             raise ImpossibleRow(row) from None

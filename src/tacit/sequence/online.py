@@ -1,13 +1,32 @@
 """Filtering: what is known as the rows come in, without looking ahead."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from tacit.sequence import chain as ch
-from tacit.sequence.chain import Array, Chain
-from tacit.sequence.model import HmmModel, Params
+from tacit.sequence.chain import Array
+from tacit.sequence.emission import Emission
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """What a model does step by step.
+
+    Parameters
+    ----------
+    start : (K,) probabilities of the first state
+    transition : gives the transition probabilities (K, K) into a row, from the inputs of that row
+    emission, theta : what the states emit
+    """
+
+    start: Array
+    transition: Callable[[Any], Array]
+    emission: Emission[Any]
+    theta: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,36 +38,54 @@ class Forecast:
     """
 
     state: Array
-    _params: Params
-    _model: HmmModel
-    _belief: Array
+    _moves: Array
+    _dynamics: Dynamics
 
     def log_prob(self, X: Any) -> Array:
         """Log density of a row (or of one row for each step) at each step ahead, (h,)."""
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        L = self._model.emission.log_density(self._params.theta, rows)
+        L = self._dynamics.emission.log_density(self._dynamics.theta, rows)
         with np.errstate(divide="ignore"):
             return np.asarray(np.logaddexp.reduce(L + np.log(self.state), axis=1))
 
     @property
     def mean(self) -> Array:
         """Expected observation, (h, d)."""
-        return self.state @ self._model.emission.means(self._params.theta)
+        return np.asarray(self.state @ self._dynamics.emission.means(self._dynamics.theta))
 
     @property
     def variance(self) -> Array:
         """Variance of each column, (h, d): within the states and between them."""
-        means = self._model.emission.means(self._params.theta)
-        within = self.state @ self._model.emission.variances(self._params.theta)
+        means = self._dynamics.emission.means(self._dynamics.theta)
+        within = self.state @ self._dynamics.emission.variances(self._dynamics.theta)
         return np.asarray(within + self.state @ means**2 - self.mean**2)
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """Draw n futures, (n, h, d)."""
-        rng = np.random.RandomState(random_state) if not hasattr(random_state, "randint") else random_state
-        chain = Chain(self._belief @ self._params.chain.transition, self._params.chain.transition)
-        states = np.array([ch.walk(chain, len(self.state), rng) for _ in range(n)])
-        rows = self._model.emission.sample(self._params.theta, states.ravel(), rng)
+        rng = check_random_state(random_state)
+        states = [_drawn(np.broadcast_to(self.state[0], (n, self.state.shape[1])), rng)]
+        for moves in self._moves[1:]:
+            states.append(_drawn(moves[states[-1]], rng))
+        chosen = np.array(states).T.ravel()
+        rows = self._dynamics.emission.sample(self._dynamics.theta, chosen, rng)
         return np.asarray(rows.reshape(n, len(self.state), -1))
+
+
+def _drawn(rows: Array, rng: np.random.RandomState) -> Any:
+    """An index for each row of probabilities."""
+    cdf = np.cumsum(rows, axis=1)
+    return (cdf[:, :-1] <= rng.uniform(size=(len(rows), 1)) * cdf[:, -1:]).sum(axis=1)
+
+
+def forecast(dynamics: Dynamics, belief: Array | None, inputs: Sequence[Any]) -> Forecast:
+    """Forecast from a belief about the last state (None: before the first), with inputs of each step ahead."""
+    if len(inputs) < 1:
+        raise ValueError(f"steps must be at least 1, got {len(inputs)}")
+    moves = [dynamics.transition(u) for u in inputs]
+    rows = [dynamics.start if belief is None else belief @ moves[0]]
+    for matrix in moves[1:]:
+        rows.append(rows[-1] @ matrix)
+    return Forecast(np.array(rows), np.array(moves), dynamics)
 
 
 class Stream:
@@ -60,20 +97,18 @@ class Stream:
 
     Parameters
     ----------
-    params
-        Parameters.
-    model
-        Model.
+    dynamics
+        What the model does step by step.
     lag
         How many rows to look back for fixed-lag smoothing.
     """
 
-    def __init__(self, params: Params, model: HmmModel, lag: int = 0) -> None:
+    def __init__(self, dynamics: Dynamics, lag: int = 0) -> None:
         if lag < 0:
             raise ValueError(f"lag must not be negative, got {lag}")
-        self._params, self._model, self.lag = params, model, lag
+        self._dynamics, self.lag = dynamics, lag
         self._log_belief: Array | None = None
-        self._window: list[tuple[Array, Array]] = []
+        self._window: list[tuple[Array, Array, Array]] = []
         self.log_likelihood = 0.0
         self.n_rows = 0
 
@@ -81,66 +116,64 @@ class Stream:
     def belief(self) -> Array:
         """Probabilities (K,) of the current state given all rows so far."""
         if self._log_belief is None:
-            return self._params.chain.start
+            return self._dynamics.start
         return np.asarray(np.exp(self._log_belief))
 
-    def push(self, x: Any) -> Array | None:
-        """Take in a row (d,); NaN is missing."""
+    def push(self, x: Any, inputs: Any = None) -> Array | None:
+        """Take in a row (d,); NaN is missing. `inputs` (p,) are those of the row, where transitions depend on them."""
         row = np.atleast_1d(np.asarray(x, dtype=np.float64))[None]
-        L = self._model.log_density(self._params, row)[0]
-        joint = self._predicted() + L
+        L = self._dynamics.emission.log_density(self._dynamics.theta, row)[0]
+        with np.errstate(divide="ignore"):
+            log_A = np.log(self._dynamics.transition(inputs))
+            before = np.log(self._dynamics.start)
+        if self._log_belief is not None:
+            before = np.logaddexp.reduce(self._log_belief[:, None] + log_A, axis=0)
+        joint = before + L
         norm = float(np.logaddexp.reduce(joint))
         if np.isneginf(norm):
             raise ch.ImpossibleSequence(0, self.n_rows)
         self._log_belief = joint - norm
         self.log_likelihood += norm
         self.n_rows += 1
-        self._window = [*self._window[-self.lag :], (self._log_belief, L)] if self.lag else [(self._log_belief, L)]
+        kept = self._window[-self.lag :] if self.lag else []
+        self._window = [*kept, (self._log_belief, L, log_A)]
         return self.belief if self.lag == 0 else self._lagged()
-
-    def _predicted(self) -> Array:
-        log_start, log_A = self._params.chain.logs()
-        if self._log_belief is None:
-            return log_start
-        return np.asarray(np.logaddexp.reduce(self._log_belief[:, None] + log_A, axis=0))
 
     def _lagged(self) -> Array | None:
         if len(self._window) <= self.lag:
             return None
-        _, log_A = self._params.chain.logs()
-        back = np.zeros(self._params.chain.n_states)
-        for _, L in self._window[:0:-1]:
+        back = np.zeros(len(self._dynamics.start))
+        for _, L, log_A in self._window[:0:-1]:
             back = np.logaddexp.reduce(log_A + L + back, axis=1)
             back -= back.max()
         weights = self._window[0][0] + back
         return np.asarray(np.exp(weights - np.logaddexp.reduce(weights)))
 
-    def predict_next(self, steps: int = 1) -> Forecast:
-        """What comes next, up to so many steps ahead."""
-        if self._log_belief is None:
-            return forecast_from_start(self._params, self._model, steps)
-        return forecast(self._params, self._model, self.belief, steps)
+    def predict_next(self, steps: int = 1, inputs: Any = None) -> Forecast:
+        """What comes next, up to so many steps ahead; `inputs` (steps, p) are those of the rows to come."""
+        belief = None if self._log_belief is None else self.belief
+        return forecast(self._dynamics, belief, [None] * steps if inputs is None else _rows_of(inputs, steps))
 
 
-def forecast(params: Params, model: HmmModel, belief: Array, steps: int) -> Forecast:
-    """Forecast from a belief about the last state."""
-    if steps < 1:
-        raise ValueError(f"steps must be at least 1, got {steps}")
-    rows = [belief @ params.chain.transition]
-    for _ in range(steps - 1):
-        rows.append(rows[-1] @ params.chain.transition)
-    return Forecast(np.array(rows), params, model, belief)
-
-
-def forecast_from_start(params: Params, model: HmmModel, steps: int) -> Forecast:
-    """Forecast of the first rows, before anything is seen."""
-    later = forecast(params, model, params.chain.start, steps)
-    first = np.vstack([params.chain.start, later.state[: steps - 1]])
-    return Forecast(first, params, model, params.chain.start)
+def _rows_of(inputs: Any, steps: int) -> list[Any]:
+    rows = np.asarray(inputs, dtype=np.float64)
+    if len(rows) != steps:
+        raise ValueError(f"inputs must have {steps} rows, one for each step ahead, got {len(rows)}")
+    return list(rows)
 
 
 class FilterMixin:
     """Filtering, forecasting and fixed-lag smoothing of whole sequences."""
+
+    def _dynamics(self) -> Dynamics:
+        params = self._params()  # type: ignore[attr-defined]
+
+        def transition(inputs: Any) -> Array:
+            if inputs is not None:
+                raise ValueError("this model was fitted without inputs: give none")
+            return np.asarray(params.chain.transition)
+
+        return Dynamics(params.chain.start, transition, self._model().emission, params.theta)  # type: ignore[attr-defined]
 
     def filter(self, X: Any, lengths: Any = None) -> Array:
         """Probabilities (n, K) of the states given the rows up to each one: no look-ahead."""
@@ -168,8 +201,8 @@ class FilterMixin:
     def predict_next(self, X: Any, steps: int = 1) -> Forecast:
         """Distribution of the next states and observations after a sequence."""
         belief = self._filtered(X, None)[0].belief[-1]  # type: ignore[attr-defined]
-        return forecast(self._params(), self._model(), belief, steps)  # type: ignore[attr-defined]
+        return forecast(self._dynamics(), belief, [None] * steps)
 
     def stream(self, lag: int = 0) -> Stream:
         """Give an object that takes in rows one by one."""
-        return Stream(self._params(), self._model(), lag)  # type: ignore[attr-defined]
+        return Stream(self._dynamics(), lag)

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from tacit.sequence import chain as ch
 from tacit.sequence.chain import Array, Ints
 from tacit.sequence.sweep import smooth
+from tacit.sequence.viterbi import best_paths
 
 ALGORITHMS = ("viterbi", "map")
 
@@ -37,27 +38,35 @@ class PathMixin:
             for each sequence: log probabilities (n_best,), best first, and paths (n_best, T). There are fewer
             where fewer paths are possible.
         """
-        L, lengths_, chain = self._densities(X, lengths)
+        chosen = self._algorithm(algorithm)
         if n_best is not None:
-            if n_best < 1:
-                raise ValueError(f"n_best must be at least 1, got {n_best}")
-            pairs = [ch.n_best(chain, rows, n_best) for rows in np.split(L, np.cumsum(lengths_)[:-1])]
-            return [p[0] for p in pairs], [p[1] // self._copies() for p in pairs]  # type: ignore[attr-defined]
-        chosen = self.algorithm if algorithm is None else algorithm
-        if chosen not in ALGORITHMS:
-            raise ValueError(f"algorithm must be one of {ALGORITHMS}, not {chosen!r}")
+            return self._n_best(X, lengths, n_best)
         if chosen == "viterbi":
-            logs, path = ch.viterbi(chain, L, lengths_)
-            self._check_possible(logs, L, lengths_, chain)
+            data, params = self._read(X, lengths, reset=False), self._params()  # type: ignore[attr-defined]
+            logs, path = best_paths(params.chain, self._model().density(params, data.values), data.lengths)  # type: ignore[attr-defined]
         else:
+            L, lengths_, chain = self._densities(X, lengths)
             path = smooth(chain, lambda a, b: L[a:b].copy(), lengths_).posterior.argmax(axis=1)
             logs = ch.path_log_prob(chain, L, lengths_, path)
-        return float(logs.sum()), path // self._copies()  # type: ignore[attr-defined]
+        return float(logs.sum()), self._own_states(path)
 
-    def _check_possible(self, logs: Array, L: Array, lengths: Ints, chain: ch.Chain) -> None:
-        for s in np.flatnonzero(np.isneginf(logs)):
-            first = int(lengths[:s].sum())
-            raise ch.ImpossibleSequence(int(s), ch.log_forward(chain, L[first : first + lengths[s]])[1])
+    def _algorithm(self, asked: str | None) -> str:
+        chosen: str = self.algorithm if asked is None else asked  # type: ignore[attr-defined]
+        if chosen not in ALGORITHMS:
+            raise ValueError(f"algorithm must be one of {ALGORITHMS}, not {chosen!r}")
+        return chosen
+
+    def _n_best(self, X: Any, lengths: Any, n: int) -> tuple[list[Array], list[Ints]]:
+        if n < 1:
+            raise ValueError(f"n_best must be at least 1, got {n}")
+        L, lengths_, chain = self._densities(X, lengths)
+        pairs = [ch.n_best(chain, rows, n) for rows in np.split(L, np.cumsum(lengths_)[:-1])]
+        return [p[0] for p in pairs], [self._own_states(p[1]) for p in pairs]
+
+    def _own_states(self, path: Ints) -> Ints:
+        """States of the model from those of the chain."""
+        copies = self._copies()  # type: ignore[attr-defined]
+        return path if copies == 1 else path // copies
 
     def _densities(self, X: Any, lengths: Any) -> tuple[Array, Ints, ch.Chain]:
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
@@ -73,7 +82,7 @@ class PathMixin:
         rng = check_random_state(random_state)
         L, lengths_, chain = self._densities(X, lengths)
         parts = np.split(L, np.cumsum(lengths_)[:-1])
-        return np.hstack([ch.sample_paths(chain, rows, n_paths, rng) for rows in parts]) // self._copies()  # type: ignore[attr-defined]
+        return self._own_states(np.hstack([ch.sample_paths(chain, rows, n_paths, rng) for rows in parts]))
 
     def sample(self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None) -> tuple[Array, Ints]:
         """Draw a sequence from the model.
@@ -97,4 +106,4 @@ class PathMixin:
         rng = check_random_state(self.random_state if random_state is None else random_state)  # type: ignore[attr-defined]
         params = self._params()  # type: ignore[attr-defined]
         states = ch.walk(params.chain, n_samples, rng, currstate)
-        return self._model().emission.sample(params.theta, states, rng), states // self._copies()  # type: ignore[attr-defined]
+        return self._model().emission.sample(params.theta, states, rng), self._own_states(states)  # type: ignore[attr-defined]

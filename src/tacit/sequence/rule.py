@@ -73,15 +73,13 @@ class ChainRule:
         """Posterior mode, given expected first states and transitions."""
         start, A = chain.start, chain.transition
         if "t" in self.learn:
-            A = np.array(
-                [best_row(*rows) for rows in zip(transitions, self.transition_prior, A, self.transition, strict=True)]
-            )
+            A = best_rows(transitions, self.transition_prior, A, self.transition)
         if self.is_stationary:
             if "t" in self.learn:
                 A = self._stationary_update(chain.transition, A, first, transitions)
             return Chain(stationary(A), A)
         if "s" in self.learn:
-            start = best_row(first, self.start_prior, start, self.start)
+            start = best_rows(first, self.start_prior, start, self.start)
         return Chain(start, A)
 
     def log_prior(self, chain: Chain) -> float:
@@ -126,17 +124,20 @@ class ChainRule:
         return tries[int(np.argmax(values))]
 
 
-def best_row(counts: Array, prior: Array, old: Array, fixed: Array) -> Array:
-    """Most probable distribution for these counts; fixed entries stay, and so does a row without counts."""
+def best_rows(counts: Array, prior: Array, old: Array, fixed: Array) -> Array:
+    """Most probable distributions for these counts; fixed entries stay, and so does a row without counts."""
     free = np.isnan(fixed)
-    wanted = np.where(free, np.maximum(counts + prior - 1, 0.0), 0.0)
-    total = wanted.sum()
-    if not total > 0:
-        return old
-    return np.where(free, wanted / total * (1 - np.nansum(fixed)), fixed)
+    wanted = np.maximum(counts + prior - 1, 0.0) * free
+    total = wanted.sum(axis=-1, keepdims=True)
+    counted = total > 0
+    mass = 1.0 if free.all() else 1 - np.nansum(fixed, axis=-1, keepdims=True)
+    learnt = wanted * (mass / np.where(counted, total, 1.0))
+    return np.where(counted, np.where(free, learnt, fixed), old)
 
 
 def _log_dirichlet(prior: Array, p: Array) -> float:
+    if (prior == 1).all():
+        return 0.0
     return float(special.xlogy(prior - 1, np.where(p > 0, p, 1.0)).sum())
 
 

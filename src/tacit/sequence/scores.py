@@ -9,7 +9,8 @@ from tacit.data.sequences import Sequences
 from tacit.sequence.chain import Array, Chain, first_rows, stationary
 from tacit.sequence.coordinates import Reader, from_logits, logits, pack_emission, unpack_emission
 from tacit.sequence.model import HmmModel, Params
-from tacit.sequence.sweep import smooth
+from tacit.sequence.slopes import emission_slope, logit_slope
+from tacit.sequence.sweep import Smoothed, smooth
 
 STEP = 1e-5
 """Step of numerical slopes, for coordinates whose natural unit is one."""
@@ -39,12 +40,18 @@ class Coordinates:
 
     def units(self, data: Sequences) -> Array:
         """Size of a small step in each coordinate: relative to the spread of the data for means, 1 otherwise."""
-        vector = self.pack()
-        scale = float(np.nanstd(data.values)) or 1.0
-        tail = len(pack_emission(self.model.emission, self.like.theta))
-        units = np.ones(len(vector))
-        units[len(vector) - tail :] = np.minimum(1.0, scale)
-        return units
+        return small_steps(len(self.pack()), len(pack_emission(self.model.emission, self.like.theta)), data)
+
+    def scores(self, params: Params, data: Sequences) -> Array:
+        """Slopes (S, P) of each sequence's log-likelihood."""
+        return score_matrix(self.model, params, data)
+
+
+def small_steps(n: int, tail: int, data: Sequences) -> Array:
+    """Units (n,) of coordinates: one, but the spread of the data, if it is smaller, for the last ones."""
+    units = np.ones(n)
+    units[n - tail :] = min(1.0, float(np.nanstd(data.values)) or 1.0)
+    return units
 
 
 def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
@@ -52,65 +59,68 @@ def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
 
     By Fisher's identity: the posterior expectation of the slope of the complete log-likelihood.
     """
-    frame = Coordinates(model, params)
-    vector, units = frame.pack(), frame.units(data)
-    starts = first_rows(data.lengths)
-    columns = []
-    found = smooth(params.chain, model.density(params, data.values), data.lengths)
-    moves = _moves_by_sequence(model, params, data)
+    frame, rows = Coordinates(model, params), []
+    for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
+        X = data.values[first : first + length]
+        found = smooth(params.chain, model.density(params, X, first), np.array([length]))
+        emission = emission_slopes(model.emission, params.theta, X, found.posterior)
+        rows.append(np.concatenate([_chain_slope(frame, found), emission]))
+    return np.array(rows)
+
+
+def _chain_slope(frame: Coordinates, found: Smoothed) -> Array:
+    """Slope in the logits of start and transitions."""
+    rule, chain = frame.model.rule, frame.like.chain
+    moves = logit_slope(found.transitions, chain.transition, np.isnan(rule.transition))
+    if not rule.is_stationary:
+        return np.concatenate([logit_slope(found.first, chain.start, np.isnan(rule.start)), moves])
+    # the start follows from the transitions: how, is found by small steps
+    vector = frame.pack()
+    for p in range(len(moves)):
+        step = np.zeros(len(vector))
+        step[p] = STEP
+        up, down = (np.log(np.maximum(frame.unpack(vector + s).chain.start, 1e-300)) for s in (step, -step))
+        moves[p] += found.first @ (up - down) / (2 * STEP)
+    return moves
+
+
+def emission_slopes(emission: Any, theta: Any, X: Array, g: Array) -> Array:
+    """Slope (P,) of the expected log density of some rows, whose states have probabilities g (n, K)."""
+    exact = emission_slope(emission, theta, emission.expect(theta, X, np.ascontiguousarray(g)))
+    if exact is not None:
+        return exact
+    vector, slopes = pack_emission(emission, theta), []
     for p in range(len(vector)):
         step = np.zeros(len(vector))
-        step[p] = STEP * units[p]
-        up, down = frame.unpack(vector + step), frame.unpack(vector - step)
-        slope = _log_ratio(up.chain.start, down.chain.start) @ found.posterior[starts].T
-        slope = slope + np.einsum("ij,sij->s", _log_ratio(up.chain.transition, down.chain.transition), moves)
-        if p >= len(vector) - len(pack_emission(model.emission, params.theta)):
-            upper, lower = (model.emission.log_density(theta, data.values) for theta in (up.theta, down.theta))
-            usable = (found.posterior > 0) & np.isfinite(upper) & np.isfinite(lower)
-            gap = np.where(usable, upper, 0.0) - np.where(usable, lower, 0.0)
-            weighted = (found.posterior * gap).sum(axis=1)
-            slope = slope + np.add.reduceat(weighted, starts)
-        columns.append(slope / (2 * step[p]))
-    return np.column_stack(columns)
+        step[p] = STEP * max(1.0, abs(vector[p]))
+        sides = (unpack_emission(Reader(vector + s), emission, theta) for s in (step, -step))
+        up, down = (emission.log_density(side, X) for side in sides)
+        usable = (g > 0) & np.isfinite(up) & np.isfinite(down)
+        gap = np.where(usable, up, 0.0) - np.where(usable, down, 0.0)
+        slopes.append(float((g * gap).sum()) / (2 * step[p]))
+    return np.array(slopes)
 
 
-def _moves_by_sequence(model: HmmModel, params: Params, data: Sequences) -> Array:
-    moves = []
-    for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
-        rows = data.values[first : first + length]
-        moves.append(smooth(params.chain, model.density(params, rows, first), np.array([length])).transitions)
-    return np.array(moves)
-
-
-def _log_ratio(up: Array, down: Array) -> Array:
-    return np.where((up > 0) & (down > 0), np.log(np.where(up > 0, up, 1.0) / np.where(down > 0, down, 1.0)), 0.0)
-
-
-def information(model: HmmModel, params: Params, data: Sequences) -> Array:
+def information(frame: Any, data: Sequences) -> Array:
     """Observed information (P, P): minus the second derivatives of the log-likelihood."""
-    frame = Coordinates(model, params)
-    vector, units = frame.pack(), frame.units(data)
-    rows = []
+    vector, units, rows = frame.pack(), frame.units(data), []
     for p in range(len(vector)):
         step = np.zeros(len(vector))
         step[p] = 1e-3 * units[p]
-        up, down = (score_matrix(model, frame.unpack(vector + s), data).sum(axis=0) for s in (step, -step))
+        up, down = (frame.scores(frame.unpack(vector + s), data).sum(axis=0) for s in (step, -step))
         rows.append((up - down) / (2 * step[p]))
     matrix = -np.array(rows)
     return np.asarray((matrix + matrix.T) / 2)
 
 
-def covariance(model: HmmModel, params: Params, data: Sequences) -> Array:
-    """Covariance (P, P) of the estimates in the coordinates; directions that do not matter have none."""
-    return np.asarray(np.linalg.pinv(information(model, params, data), rcond=1e-9, hermitian=True))
+def standard_errors(frame: Any, data: Sequences, natural: Any) -> dict[str, Array]:
+    """Standard errors of what `natural(params)` gives, a dict of arrays, by the delta method.
 
-
-def standard_errors(model: HmmModel, params: Params, data: Sequences, natural: Any) -> Any:
-    """Standard errors of what `natural(params)` gives, a dict of arrays, by the delta method."""
-    frame = Coordinates(model, params)
+    Directions in which the likelihood does not change have no error.
+    """
     vector, units = frame.pack(), frame.units(data)
-    spread = covariance(model, params, data)
-    slopes: dict[str, list[Array]] = {name: [] for name in natural(params)}
+    spread = np.linalg.pinv(information(frame, data), rcond=1e-9, hermitian=True)
+    slopes: dict[str, list[Array]] = {name: [] for name in natural(frame.like)}
     for p in range(len(vector)):
         step = np.zeros(len(vector))
         step[p] = STEP * units[p]

@@ -8,7 +8,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.sequence.chain import Array, Ints, first_rows
+from tacit.sequence.chain import Array, Chain, Ints, first_rows
+from tacit.sequence.rule import ChainRule
 
 MOST_ROWS = 20_000
 
@@ -48,7 +49,8 @@ def filled(X: Array) -> Array:
     """The rows with something observed, missing entries at the mean of their column."""
     rows = X[~np.isnan(X).all(axis=1)]
     if not len(rows):
-        raise ValueError("every row of X is missing: there is nothing to learn from")
+        where = "column 0 of X is missing in every row" if X.shape[1] == 1 else "every row of X is missing"
+        raise ValueError(f"{where}: there is nothing to learn from")
     missing = np.isnan(rows)
     if not missing.any():
         return rows
@@ -110,3 +112,16 @@ def covariance_start(X: Array, centres: Array, kind: str, k: int, least: float) 
     if kind == "diag":
         return np.repeat(np.diag(matrix)[None], k, axis=0)
     return np.full(k, np.diag(matrix).mean())
+
+
+def random_chain(K: int, rule: ChainRule, rng: np.random.RandomState) -> Chain:
+    """A chain that tends to stay where it is, a little different each time, with what is fixed at its value."""
+    start = np.where(np.isnan(rule.start), rng.dirichlet(np.full(K, 10.0)), 0.0)
+    A = np.where(np.isnan(rule.transition), rng.dirichlet(np.full(K, 5.0), size=K) + np.eye(K), 0.0)
+    return Chain(_filled(start[None], rule.start[None])[0], _filled(A, rule.transition))
+
+
+def _filled(free: Array, fixed: Array) -> Array:
+    mass = 1 - np.nansum(fixed, axis=1, keepdims=True)
+    total = free.sum(axis=1, keepdims=True)
+    return np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass

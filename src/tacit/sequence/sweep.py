@@ -1,23 +1,19 @@
-"""Forward and backward through all sequences: posteriors and expected transitions."""
+"""Forward and backward through all sequences: posteriors, expected transitions, and what is asked of each row.
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+Short sequences are done in groups that stay in cache from beginning to end; a long one by `stretch`.
+"""
+
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from tacit import compiled
-from tacit.learn.reduce import n_threads
 from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, LogDensity, first_rows
+from tacit.sequence.parallel import packs, side_by_side
+from tacit.sequence.stretch import Job, Spare, Swept, sweep_stretch, total
 
-BLOCK = 4096
-"""Rows that are worked on together, so that they stay in cache."""
-
-STRETCH = 4 * BLOCK
-"""Rows that one thread works on; sums over stretches are taken in order, whatever the number of threads."""
+CACHED = 1 << 17
+"""Numbers in an array of rows and states that is worked on together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,133 +37,80 @@ def smooth(chain: Chain, density: LogDensity, lengths: Ints) -> Smoothed:
     def keep(start: int, stop: int, g: Array) -> None:
         posterior[start:stop] = g
 
-    swept = sweep(chain, fill, density, lengths, keep)
+    swept = sweep(Job(chain, fill, density, keep), lengths)
     return Smoothed(posterior, swept.log_likelihood, swept.first, swept.transitions)
 
 
-@dataclass(frozen=True, eq=False)
-class Swept:
-    """Log-likelihoods (S,), expected first states (K,), transitions (K, K), visits (K,), results of each block."""
-
-    log_likelihood: Array
-    first: Array
-    transitions: Array
-    visits: Array
-    results: list[Any]
-
-
-def sweep(
-    chain: Chain,
-    fill: Callable[[int, int, Array, Array], None],
-    density: LogDensity,
-    lengths: Ints,
-    each: Callable[[int, int, Array], Any],
-    weights: Array | None = None,
-    memo: dict[str, Any] | None = None,
-) -> Swept:
-    """Forward and backward through all sequences, block by block where rows do not depend on each other.
+def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare | None = None) -> Swept:
+    """Forward and backward through all sequences.
 
     Parameters
     ----------
-    chain
-        Start and transitions.
-    fill
-        Called with first row, last row, b and top: fills b with densities over exp(top).
-    density
-        Gives log densities, asked only where linear space is not enough.
+    job
+        The chain, and what is to be done with each row.
     lengths
         Length of each sequence.
-    each
-        Called with first row, last row, and their (weighted) posteriors, which it must not keep; what it returns is
-        collected.
-    weights
-        Weight of each row (the same for all rows of a sequence), or None.
-    memo
-        Where to keep memory for the next time.
+    little_memory
+        Use memory of the order of sqrt(T) K for each sequence, and go forward twice.
+    spare
+        Where memory is kept for the next time.
     """
-    n, K, width = int(lengths.sum()), chain.n_states, chain.width
-    b, a, g, top, link = _memory(n, K, memo)
-    w = np.empty(0) if weights is None else weights
-    A, logs = np.ascontiguousarray(chain.transition), np.empty(len(lengths))
+    most = max(min(8192, CACHED // job.chain.n_states), 1024)
+    groups = [(s, s + 1) for s in range(len(lengths))] if little_memory else packs(lengths, most)
+    starts, spare = first_rows(lengths), Spare() if spare is None else spare
 
-    def filling(stretch: int) -> None:
-        for i, j in _blocks(stretch, n):
-            fill(i, j, b[i:j], top[i:j])
+    def one(group: tuple[int, int]) -> Swept:
+        first, last = group
+        places, sizes = starts[first:last], lengths[first:last]
+        if not little_memory and (len(sizes) > 1 or sizes[0] <= most):
+            found: Swept | None = _sweep_short(job, places, sizes, spare)
+        else:
+            block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else most
+            found = sweep_stretch(job, int(places[0]), int(sizes[0]), block, spare, keep=not little_memory)
+        undone = Swept.empty(job.chain.n_states, np.array([np.nan]))
+        return _in_logs(undone if found is None else found, job, places, sizes, first)
 
-    def finishing(stretch: int) -> tuple[Array, Array, list[Any], Array, Array]:
-        visits, counts, results = np.zeros(K), np.zeros((K, K)), []
-        carry, head, first = np.zeros(K), np.empty(K), np.empty(0)
-        for i, j in _blocks(stretch, n):
-            compiled.hmm.posteriors(a[i:j], b[i:j], link[i:j], w[i:j], width, g[i:j], visits, counts, carry, head)
-            first = head.copy() if i == stretch else first
-            results.append(each(i, j, g[i:j]))
-        return visits, counts, results, carry, first
-
-    stretches = range(0, n, STRETCH)
-    over_stretches(filling, stretches)
-    compiled.hmm.both_ways_all(
-        b, top, lengths, w, chain.start, A, np.ascontiguousarray(A.T), chain.can_lose_states, width, a, g, link, logs
-    )
-    parts = over_stretches(finishing, stretches)
-    seams = sum((np.outer(p[3], q[4]) for p, q in pairwise(parts)), np.zeros((K, K)))
-    counts = A * (sum(part[1] for part in parts) + seams)
-    found = Swept(logs, np.zeros(K), counts, sum(part[0] for part in parts), [r for part in parts for r in part[2]])
-    return _with_log_space(chain, density, lengths, each, weights, g, found)
+    with side_by_side(len(groups)) as over:
+        return total(over(one, groups))
 
 
-def _blocks(stretch: int, n: int) -> list[tuple[int, int]]:
-    stop = min(stretch + STRETCH, n)
-    return [(i, min(i + BLOCK, stop)) for i in range(stretch, stop, BLOCK)]
+def _sweep_short(job: Job, places: Ints, lengths: Ints, spare: Spare) -> Swept:
+    """Sequences that begin at these rows; NaN for the log-likelihoods of those that need log space."""
+    i, j = int(places[0]), int(places[-1] + lengths[-1])
+    K, width, starts = job.chain.n_states, job.chain.width, places - i
+    memory = spare.borrow(j - i, K)
+    b, a, g, top, link = (array[: j - i] for array in memory)
+    w = np.empty(0) if job.weights is None else job.weights[i:j]
+    logs, safe = np.empty(len(lengths)), np.empty(len(lengths), dtype=np.bool_)
+    job.fill(i, j, b, top)
+    compiled.hmm.forward(b, top, lengths, job.chain.start, job.transition, job.strict, width, a, logs)
+    compiled.hmm.backward(b, lengths, w, np.ones(K), job.transposed, job.strict, width, g, link, safe)
+    logs[~safe] = np.nan
+    for s in np.flatnonzero(np.isnan(logs)).tolist():
+        rows = slice(starts[s], starts[s] + lengths[s])
+        a[rows] = g[rows] = 0.0
+    visits, moves = np.zeros(K), np.zeros((K, K))
+    compiled.hmm.posteriors(a, b, link, w, width, g, visits, moves, np.zeros(K), np.empty(K))
+    found = Swept(logs, g[starts].sum(axis=0), job.transition * moves, visits, [job.each(i, j, g)])
+    spare.give_back(memory)
+    return found
 
 
-def over_stretches(f: Callable[[int], Any], stretches: range) -> list[Any]:
-    """Call f for each stretch, by threads if there are several and this is not a thread of a pool already."""
-    workers = min(n_threads(), len(stretches))
-    if workers < 2 or threading.current_thread() is not threading.main_thread():
-        return [f(stretch) for stretch in stretches]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(f, stretches))
-
-
-def _with_log_space(
-    chain: Chain,
-    density: LogDensity,
-    lengths: Ints,
-    each: Callable[[int, int, Array], Any],
-    weights: Array | None,
-    g: Array,
-    found: Swept,
-) -> Swept:
-    """Add the sequences that linear space could not do."""
-    starts, logs = first_rows(lengths), found.log_likelihood
-    first, visits, results = g[starts].sum(axis=0), found.visits, list(found.results)
-    for s in np.flatnonzero(np.isnan(logs)):
-        i, j = int(starts[s]), int(starts[s] + lengths[s])
-        weight = 1.0 if weights is None else float(weights[i])
-        logs[s] = _smooth_in_logs(chain, density(i, j), int(s), weight, g[i:j], found.transitions)
-        first = first + g[i]
-        visits = visits + g[i:j].sum(axis=0)
-        results.append(each(i, j, g[i:j]))
-    return Swept(logs, first, found.transitions, visits, results)
-
-
-def _memory(n: int, K: int, memo: dict[str, Any] | None) -> Any:
-    """Three (n, K) and two (n,) arrays; kept in the memo, since fresh memory costs as much as a pass over it."""
-    if memo is None or "hmm" not in memo or memo["hmm"][0].shape != (n, K):
-        fresh = (np.empty((n, K)), np.empty((n, K)), np.empty((n, K)), np.empty(n), np.empty(n))
-        if memo is None:
-            return fresh
-        memo["hmm"] = fresh
-    return memo["hmm"]
-
-
-def _smooth_in_logs(chain: Chain, L: Array, s: int, weight: float, g: Array, counts: Array) -> float:
-    """Fill g with weighted posteriors and add to the counts, all in log space."""
-    log_start, log_A = chain.logs()
-    total, bad = compiled.hmm_logs.log_smooth(
-        L, log_start, chain.transition, log_A, weight, np.empty_like(L), g, counts
-    )
-    if bad >= 0:
-        raise ImpossibleSequence(s, int(bad))
-    g *= weight
-    return float(total)
+def _in_logs(found: Swept, job: Job, places: Ints, lengths: Ints, number: int) -> Swept:
+    """Add the sequences that linear space could not do; `number` is that of the first one."""
+    logs, parts = found.log_likelihood, [found]
+    undone = np.flatnonzero(np.isnan(logs)).tolist()
+    log_start, log_A = job.chain.logs() if undone else (job.chain.start, job.transition)
+    for s in undone:
+        i, j = int(places[s]), int(places[s] + lengths[s])
+        weight = 1.0 if job.weights is None else float(job.weights[i])
+        L, moves = job.density(i, j), np.zeros_like(job.transition)
+        g = np.empty_like(L)
+        logs[s], bad = compiled.hmm_logs.log_smooth(
+            L, log_start, job.transition, log_A, weight, np.empty_like(L), g, moves
+        )
+        if bad >= 0:
+            raise ImpossibleSequence(number + s, int(bad))
+        g *= weight
+        parts.append(Swept(np.empty(0), g[0].copy(), moves, g.sum(axis=0), [job.each(i, j, g)]))
+    return total(parts)

@@ -11,18 +11,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.persist.errors import LoadError
-
 _MANIFEST, _CHECKSUM = "tacit", "sha256"
 Arrays = dict[str, NDArray[Any]]
 
 
-def write(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Arrays) -> None:
-    """Write a file so that at every moment there is the old one or the new one, whole."""
+class LoadError(ValueError):
+    """A saved file cannot be loaded: it is damaged, altered, too new, or names something that is not known.
+
+    The message says which field is at fault and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.tacit"
+    >>> _ = path.write_bytes(b"not a model")
+    >>> import tacit
+    >>> tacit.load(path)
+    Traceback (most recent call last):
+    tacit.data.container.LoadError: ...model.tacit is not a whole tacit file ...
+    """
+
+
+def write(
+    path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Arrays, *, before: Path | None = None
+) -> None:
+    """Write a file so that at every moment there is the old one or the new one, whole.
+
+    With `before`, the old one is kept under that name.
+    """
     from safetensors.numpy import save
 
     text = json.dumps(manifest, allow_nan=False)
-    _replace(Path(path), save(arrays, metadata={_MANIFEST: text, _CHECKSUM: _digest(text, arrays)}))
+    _replace(Path(path), save(arrays, metadata={_MANIFEST: text, _CHECKSUM: _digest(text, arrays)}), before)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
@@ -69,7 +89,7 @@ def _digest(text: str, arrays: Arrays) -> str:
     return digest.hexdigest()
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, content: bytes, before: Path | None) -> None:
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         # "x": a file of that name would be somebody else's
@@ -77,6 +97,8 @@ def _replace(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        if before is not None and path.exists():
+            os.replace(path, before)
         os.replace(aside, path)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -1,0 +1,96 @@
+"""A uniform sample of the rows that stream by, and column types that the library knows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Reservoir:
+    """Keeps rows that stream by: all of them, or a sample in which every row has the same chance.
+
+    Every row draws a number; those with the smallest are kept, in their order. What is kept does not depend on
+    where one batch ends and the next begins.
+
+    Parameters
+    ----------
+    schema
+        Of the batches to come, for a stream without any.
+    rows
+        How many rows to keep; all if None.
+    seed
+        Of the numbers drawn.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batches = pa.table({"a": list(range(100))}).to_batches(max_chunksize=7)
+    >>> kept = Reservoir(batches[0].schema, 10, seed=0)
+    >>> for batch in batches:
+    ...     kept.add(batch)
+    >>> kept.seen, kept.table().num_rows
+    (100, 10)
+    """
+
+    def __init__(self, schema: Any, rows: int | None, seed: int) -> None:
+        self.seen = 0
+        self._schema, self._rows = schema, rows
+        self._rng = np.random.default_rng(seed)
+        self._bound = 1.0  # a row with a larger number cannot be among the smallest any more
+        self._keys: list[NDArray[np.float64]] = []
+        self._parts: list[Any] = []
+
+    def add(self, batch: Any) -> None:
+        """Look at further rows."""
+        import pyarrow as pa
+
+        self.seen += batch.num_rows
+        if self._rows is None:
+            self._parts.append(pa.Table.from_batches([batch]))
+            return
+        keys = self._rng.random(batch.num_rows)
+        here = np.flatnonzero(keys < self._bound)
+        self._keys.append(keys[here])
+        self._parts.append(pa.Table.from_batches([batch]).take(pa.array(here)))
+        if sum(map(len, self._keys)) > 2 * self._rows + 10_000:
+            self._prune()
+
+    def table(self) -> Any:
+        """Give what was kept, in the order it came."""
+        import pyarrow as pa
+
+        self._prune()
+        return pa.concat_tables(self._parts) if self._parts else self._schema.empty_table()
+
+    def _prune(self) -> None:
+        """Put what is held into one part, without the rows that have dropped out."""
+        import pyarrow as pa
+
+        if self._rows is None or not self._parts:
+            return
+        keys, whole = np.concatenate(self._keys), pa.concat_tables(self._parts)
+        if len(keys) > self._rows:
+            self._bound = float(np.partition(keys, self._rows)[self._rows])
+            here = np.flatnonzero(keys < self._bound)
+            keys, whole = keys[here], whole.take(pa.array(here))
+        self._keys, self._parts = [keys], [whole]
+
+
+def plain_types(table: Any) -> Any:
+    """Give an Arrow table whose decimals are floats, and whose columns without any value have a type.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> str(plain_types(pa.table({"a": pa.nulls(2)})).schema.field("a").type)
+    'double'
+    """
+    import pyarrow as pa
+
+    def plain(kind: Any) -> Any:
+        if pa.types.is_null(kind) or pa.types.is_decimal(kind):
+            return pa.float64()
+        return pa.float32() if pa.types.is_float16(kind) else kind
+
+    fields = [field.with_type(plain(field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields)).combine_chunks()

@@ -1,0 +1,192 @@
+"""Whether columns depend on each other: tests of all pairs at once, on classes and on ranks.
+
+A pair is tested twice, and the smaller p-value counts double: the classes of both columns by Pearson's chi-square, which
+sees any kind of dependence, and the normal scores of their ranks by their correlation, which sees rising and falling ones
+best. Holes drop out pair by pair.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import chi2, norm, rankdata
+
+Values = NDArray[np.float64]
+_CLASSES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Aspect:
+    """A column as tests see it.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    codes
+        (n,) classes 0, 1, ...; -1 where missing.
+    labels
+        Names of the classes.
+    scores
+        (n,) normal scores of the ranks, 0 where missing; None if it has no order.
+    """
+
+    name: str
+    codes: NDArray[np.intp]
+    labels: tuple[str, ...]
+    scores: Values | None
+
+    @property
+    def width(self) -> int:
+        """Number of classes."""
+        return len(self.labels)
+
+    @cached_property
+    def spots(self) -> NDArray[np.float32]:
+        """(n, classes) one where a row is of the class."""
+        return (self.codes[:, None] == np.arange(self.width)).astype(np.float32)
+
+
+def ranked(name: str, x: Values, labels: tuple[str, ...] | None = None) -> Aspect | None:
+    """A column with an order, cut at quantiles into up to five classes; None if it does not vary.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    x
+        (n,) values, NaN where missing.
+    labels
+        Names of the classes, from low to high, if there are five.
+    """
+    seen = ~np.isnan(x)
+    different = np.unique(x[seen])
+    if len(different) < 2:
+        return None
+    classes = int(np.clip(np.sqrt(seen.sum() / 5), 2, _CLASSES))
+    cuts = different[:-1] if len(different) <= classes else np.quantile(x[seen], np.arange(1, classes) / classes)
+    codes = np.where(seen, np.searchsorted(np.unique(cuts), np.nan_to_num(x), side="left"), -1)
+    scores = np.zeros(len(x))
+    scores[seen] = ndtri((rankdata(x[seen]) - 0.5) / seen.sum())
+    kept, codes = _dense(codes)
+    names = labels or ("lowest", "low", "middle", "high", "highest")
+    if len(kept) != len(names):
+        names = {2: ("low", "high"), 3: ("low", "middle", "high")}.get(len(kept), tuple(f"class {k}" for k in kept))
+    return Aspect(name, codes, names, scores) if len(kept) > 1 else None
+
+
+def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool) -> Aspect | None:
+    """A column of classes, the rare ones taken together; None if it does not vary.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    codes
+        (n,) classes, NaN where missing.
+    labels
+        Their names.
+    ordered
+        Whether they have an order.
+    """
+    seen = ~np.isnan(codes)
+    places = np.where(seen, np.nan_to_num(codes), -1).astype(np.intp)
+    counts = np.bincount(places[seen], minlength=len(labels))
+    least = max(5.0, 0.02 * seen.sum())
+    common = np.flatnonzero(counts >= least)
+    place = np.full(len(labels) + 1, len(common), dtype=np.intp)
+    place[common], place[-1] = np.arange(len(common)), -1
+    kept, merged = _dense(place[places])
+    names = (*(labels[i] for i in common), "rarer ones")
+    smallest = np.bincount(merged[merged >= 0], minlength=1).min()
+    if len(kept) < 2 or smallest < 5:
+        return None
+    has_order = ordered or len(kept) == 2
+    scores = np.zeros(len(codes))
+    if has_order:
+        line = codes if ordered else np.where(merged < 0, np.nan, merged)
+        scores[seen] = ndtri((rankdata(line[seen]) - 0.5) / seen.sum())
+    return Aspect(name, merged, tuple(names[k] for k in kept), scores if has_order else None)
+
+
+def _dense(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    kept = np.unique(codes[codes >= 0])
+    place = np.full(int(codes.max(initial=0)) + 2, -1, dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    return kept, np.where(codes < 0, -1, place[codes])
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """How two columns go together.
+
+    Attributes
+    ----------
+    p
+        P-value of independence.
+    strength
+        Size from 0 to 1: the correlation that would tell as much.
+    correlation
+        Of the normal scores; None if one has no order.
+    table
+        (classes of a, classes of b) counts.
+    by_rank
+        Whether the ranks are the clearer sign.
+    """
+
+    p: float
+    strength: float
+    correlation: float | None
+    table: Values
+    by_rank: bool
+
+
+def compare(a: Aspect, b: Aspect) -> Pair:
+    """Test whether two columns are independent, by the rows in which both are there."""
+    table = (a.spots.T @ b.spots).astype(np.float64)
+    p_classes, informed = _by_classes(table)
+    n = table.sum()
+    if a.scores is None or b.scores is None:
+        return Pair(p_classes, informed, None, table, False)
+    p_ranks, r = _by_ranks(a, b, n)
+    strength = max(informed, abs(r) if p_ranks < 0.05 else 0.0)
+    return Pair(min(1.0, 2 * min(p_classes, p_ranks)), strength, r, table, p_ranks <= p_classes)
+
+
+def _by_classes(table: Values) -> tuple[float, float]:
+    """P-value of Pearson's test, and the correlation that tells as much, corrected for chance."""
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    n, freedom = table.sum(), (table.shape[0] - 1) * (table.shape[1] - 1)
+    if freedom < 1:
+        return 1.0, 0.0
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
+    if (expected < 1).any() or (expected < 5).mean() > 0.4:  # too few rows for the test
+        return 1.0, 0.0
+    stat = float(((table - expected) ** 2 / expected).sum())
+    ratio = np.where(table > 0, table / expected, 1.0)
+    nats = max(float((table * np.log(ratio)).sum()) - freedom / 2, 0.0) / n
+    return float(chi2.sf(stat, freedom)), float(np.sqrt(1 - np.exp(-2 * nats)))
+
+
+def _by_ranks(a: Aspect, b: Aspect, n: float) -> tuple[float, float]:
+    if n < 8 or a.scores is None or b.scores is None:
+        return 1.0, 0.0
+    both = (a.codes >= 0) & (b.codes >= 0)
+    x, y = a.scores[both], b.scores[both]
+    x, y = x - x.mean(), y - y.mean()
+    size = np.sqrt((x @ x) * (y @ y))
+    r = float(np.clip((x @ y) / size, -1, 1)) if size > 0 else 0.0
+    if abs(r) > 1 - 1e-12:
+        return 0.0, r
+    return float(2 * norm.sf(abs(np.arctanh(r)) * np.sqrt(n - 3))), r
+
+
+def clearest_cell(pair: Pair) -> tuple[int, int]:
+    """The classes of the two columns that go together most beyond chance."""
+    table = pair.table
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
+    excess = (table - expected) / np.sqrt(np.maximum(expected, 1.0))
+    a, b = np.unravel_index(int(excess.argmax()), excess.shape)
+    return int(a), int(b)

@@ -1,0 +1,227 @@
+"""One long sequence, forward and backward, cut into blocks that stay in cache.
+
+With one thread, a block is filled and gone through forward at once, and on the way back its posteriors are taken at
+once. With several, blocks are filled side by side, forward and backward have a thread each, and posteriors are taken
+side by side. What is computed is the same to the last bit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from tacit import compiled
+from tacit.sequence.chain import Array, Chain, LogDensity
+from tacit.sequence.parallel import n_workers, side_by_side
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is to be done with every row.
+
+    Parameters
+    ----------
+    chain : start and transitions
+    fill : called with first row, last row, b and top: fills b with densities over exp(top)
+    density : gives log densities of rows, asked only where linear space is not enough
+    each : called with first row, last row, and their (weighted) posteriors, which it must not keep; what it returns
+        is collected
+    weights : of each row (the same for all rows of a sequence), or None
+    """
+
+    chain: Chain
+    fill: Callable[[int, int, Array, Array], None]
+    density: LogDensity
+    each: Callable[[int, int, Array], Any]
+    weights: Array | None = None
+
+    @cached_property
+    def transition(self) -> Array:
+        """Transitions (K, K)."""
+        return np.ascontiguousarray(self.chain.transition)
+
+    @cached_property
+    def transposed(self) -> Array:
+        """Transposed transitions."""
+        return np.ascontiguousarray(self.chain.transition.T)
+
+    @cached_property
+    def strict(self) -> bool:
+        """Whether an underflow may lose a state for good."""
+        return self.chain.can_lose_states
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """Log-likelihoods (S,), expected first states (K,), transitions (K, K), visits (K,), results of each block."""
+
+    log_likelihood: Array
+    first: Array
+    transitions: Array
+    visits: Array
+    results: list[Any]
+
+    @classmethod
+    def empty(cls, K: int, log_likelihood: Array) -> Self:
+        """Nothing but log-likelihoods."""
+        return cls(log_likelihood, np.zeros(K), np.zeros((K, K)), np.zeros(K), [])
+
+
+def total(parts: list[Swept]) -> Swept:
+    """Everything of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return Swept(
+        np.concatenate([part.log_likelihood for part in parts]),
+        np.sum([part.first for part in parts], axis=0),
+        np.sum([part.transitions for part in parts], axis=0),
+        np.sum([part.visits for part in parts], axis=0),
+        [result for part in parts for result in part.results],
+    )
+
+
+class Spare:
+    """Memory that is lent and given back, since fresh memory costs as much as a pass over it; copies are empty."""
+
+    def __init__(self) -> None:
+        self._sets: list[Any] = []
+
+    def borrow(self, rows: int, K: int) -> Any:
+        """Memory for so many rows: densities b, forward a and backward g (rows, K), tops and links (rows,)."""
+        while self._sets:
+            memory = self._sets.pop()
+            if memory[0].shape[0] >= rows and memory[0].shape[1] == K:
+                return memory
+        return (*(np.empty((rows, K)) for _ in range(3)), np.empty(rows), np.empty(rows))
+
+    def give_back(self, memory: Any) -> None:
+        """Keep memory for the next one who asks."""
+        self._sets.append(memory)
+
+    def __reduce__(self) -> Any:
+        return Spare, ()
+
+
+class Stretch:
+    """A long sequence, its blocks and memory, and the steps to be done with each block.
+
+    Parameters
+    ----------
+    job
+        What is to be done.
+    place, n
+        First row, and number of rows.
+    size
+        Rows of a block.
+    memory
+        From `Spare`.
+    keeps
+        Whether memory is there for all rows of b and a, and whether for all rows of g; else only for a block.
+    """
+
+    def __init__(self, job: Job, place: int, n: int, size: int, memory: Any, keeps: tuple[bool, bool]) -> None:
+        self.job, self.keeps, self._memory = job, keeps, memory
+        self.edges = [(i, min(i + size, place + n)) for i in range(place, place + n, size)]
+        # distribution of the first state of each block, given all rows before it
+        self.entries = [job.chain.start]
+        # what the first row of a block says about its state, together with all rows after it
+        self.heads: dict[int, Array] = {}
+
+    def _rows(self, block: int) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """Memory of a block: b, a, g, top, link, and the weights of its rows."""
+        i, j = self.edges[block]
+        whole, own = slice(i - self.edges[0][0], j - self.edges[0][0]), slice(0, j - i)
+        ahead, back = (whole if kept else own for kept in self.keeps)
+        b, a, g, top, link = self._memory
+        weights = np.empty(0) if self.job.weights is None else self.job.weights[i:j]
+        return b[ahead], a[ahead], g[back], top[ahead], link[back], weights
+
+    def fill(self, block: int) -> None:
+        """Densities of a block."""
+        b, _, _, top, _, _ = self._rows(block)
+        self.job.fill(*self.edges[block], b, top)
+
+    def forward(self, block: int) -> float:
+        """Forward through a block; the log-likelihood, NaN where an underflow matters."""
+        job, logs = self.job, np.empty(1)
+        b, a, _, top, _, _ = self._rows(block)
+        size, entry = np.array([len(b)]), self.entries[block]
+        compiled.hmm.forward(b, top, size, entry, job.transition, job.strict, job.chain.width, a, logs)
+        if block + 1 == len(self.entries):
+            after = a[-1] @ job.transition
+            self.entries.append(after / after.sum())
+        return float(logs[0])
+
+    def backward(self, block: int) -> bool:
+        """Backward through a block; whether no underflow matters."""
+        job, safe = self.job, np.empty(1, dtype=np.bool_)
+        b, _, g, _, link, w = self._rows(block)
+        size, ahead = np.array([len(b)]), self.heads.get(block + 1)
+        end = np.ones(len(job.transition)) if ahead is None else job.transition @ ahead
+        compiled.hmm.backward(b, size, w, end / end.max(), job.transposed, job.strict, job.chain.width, g, link, safe)
+        head = b[0] * g[0]
+        self.heads[block] = head / head.max()
+        return bool(safe[0])
+
+    def finish(self, block: int) -> Swept:
+        """Posteriors of a block, and what is asked of its rows."""
+        job, K = self.job, len(self.job.transition)
+        b, a, g, _, link, w = self._rows(block)
+        last, visits, moves = a[-1].copy(), np.zeros(K), np.zeros((K, K))
+        compiled.hmm.posteriors(a, b, link, w, job.chain.width, g, visits, moves, np.zeros(K), np.empty(K))
+        moves *= job.transition
+        if block + 1 < len(self.edges):
+            across = last[:, None] * job.transition * self.heads[block + 1]
+            moves += (w[0] if len(w) else 1.0) * across / across.sum()
+        first = g[0].copy() if block == 0 else np.zeros(K)
+        return Swept(np.empty(0), first, moves, visits, [job.each(*self.edges[block], g)])
+
+
+def sweep_stretch(job: Job, place: int, n: int, size: int, spare: Spare, *, keep: bool) -> Swept | None:
+    """Forward and backward through the n rows from `place` on, which are one sequence; None if that underflows.
+
+    Without `keep`, densities and forward rows are computed a second time on the way back, and only those of one block
+    are in memory.
+    """
+    threaded = keep and n_workers(2) > 1
+    memory = spare.borrow(n if keep else size, job.chain.n_states)
+    stretch = Stretch(job, place, n, size, memory, (keep, threaded))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = _side_by_side(stretch) if threaded else _one_by_one(stretch)
+    spare.give_back(memory)
+    return found
+
+
+def _one_by_one(stretch: Stretch) -> Swept | None:
+    blocks, logs, parts = range(len(stretch.edges)), 0.0, []
+    for block in blocks:
+        stretch.fill(block)
+        logs += stretch.forward(block)
+    for block in reversed(blocks):
+        if not stretch.keeps[0] and block != blocks[-1]:
+            stretch.fill(block)
+            stretch.forward(block)
+        if np.isnan(logs) or not stretch.backward(block):
+            return None
+        parts.append(stretch.finish(block))
+    return replace(total(parts[::-1]), log_likelihood=np.array([logs]))
+
+
+def _side_by_side(stretch: Stretch) -> Swept | None:
+    blocks = range(len(stretch.edges))
+
+    def forward() -> Any:
+        return sum((stretch.forward(block) for block in blocks), 0.0)
+
+    def backward() -> Any:
+        return all(stretch.backward(block) for block in reversed(blocks))
+
+    with side_by_side(len(blocks)) as over:
+        over(stretch.fill, blocks)
+        logs, safe = over(lambda way: way(), [forward, backward])
+        if np.isnan(logs) or not safe:
+            return None
+        parts = over(stretch.finish, blocks)
+    return replace(total(parts), log_likelihood=np.array([logs]))

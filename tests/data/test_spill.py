@@ -1,0 +1,118 @@
+"""The decoded copy of a table: the same chunks, gone when nobody needs it, and never in the way."""
+
+import contextlib
+import gc
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tacit.cluster import GaussianMixture
+from tacit.data import open_source
+from tacit.data.chunks import Chunk
+from tacit.data.spill import Spill, has_room
+
+
+@pytest.fixture(autouse=True)
+def large_tables(monkeypatch, tmp_path):
+    """Every table counts as larger than memory, and temporary files have a folder of their own."""
+    monkeypatch.setattr("tacit.data.stored.KEEP_BYTES", 0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+
+@pytest.fixture
+def path(tmp_path):
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 3)), columns=["a", "b", "w"])
+    rows["w"] = rows["w"].abs()
+    rows.to_parquet(tmp_path / "rows.parquet")
+    return tmp_path / "rows.parquet"
+
+
+def copied(path, **options):
+    return open_source(path, chunk_rows=256, **options).for_many_passes()
+
+
+def open_files(folder):
+    """Files in a folder that are open without having a name."""
+    found = []
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the listing itself was open while it was made
+            found.append(os.readlink(f"/proc/self/fd/{number}"))
+    return [link for link in found if link.startswith(str(folder)) and link.endswith("(deleted)")]
+
+
+def test_the_second_pass_is_the_first(path):
+    for options in ({}, {"weights": "w"}, {"columns": ["b"]}):
+        source = copied(path, **options)
+        first = [(chunk.start, chunk.X.copy(), chunk.weights) for chunk in source]
+        assert source._store.spill.is_whole
+        path.rename(path.with_suffix(".gone"))  # the files are not needed any more
+        for chunk, (start, X, weights) in zip(source, first, strict=True):
+            assert chunk.start == start
+            np.testing.assert_array_equal(chunk.X, X)
+            np.testing.assert_array_equal(chunk.weights, weights)
+        path.with_suffix(".gone").rename(path)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks Linux which files are open")
+def test_nothing_is_left(path, tmp_path):
+    source = copied(path)
+    list(source)
+    assert len(open_files(tmp_path)) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["rows.parquet"]  # it has no name: a crash leaves nothing
+    del source
+    gc.collect()
+    assert open_files(tmp_path) == []
+    model = GaussianMixture(2, random_state=0, max_iter=3, tol=0)
+    with pytest.warns(UserWarning, match="did not converge"):
+        model.fit(path, columns=["a", "b"])
+    gc.collect()
+    assert open_files(tmp_path) == []
+
+
+def test_a_pass_that_is_given_up_makes_no_copy(path):
+    source = copied(path)
+    assert next(iter(source)).n_rows
+    gc.collect()
+    assert not source._store.spill.is_whole
+    assert len(list(source)) == len(list(source))
+    assert source._store.spill.is_whole
+
+
+def test_a_full_disk_ends_the_copy_only(path, monkeypatch):
+    class FullFile:
+        def tell(self):
+            return 0
+
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **options: FullFile())
+    source = copied(path)
+    for _ in range(2):
+        assert sum(chunk.n_rows for chunk in source) == 3000
+    assert not source._store.spill.is_whole
+
+
+def test_no_copy_without_ample_room(path, monkeypatch):
+    assert has_room(1)
+    assert not has_room(1 << 62)
+    monkeypatch.setattr("tacit.data.spill._file_system", lambda folder: "tmpfs")
+    assert not has_room(1)  # that would be memory again
+    source = copied(path)
+    assert sum(chunk.n_rows for chunk in source) == 3000
+    assert source._store.spill is None
+
+
+def test_two_readers_at_a_time():
+    spill = Spill(1, np.float64)
+    chunks = [Chunk(np.full((2, 1), float(i)), start=2 * i) for i in range(5)]
+    first, second = spill.written(iter(chunks)), spill.written(iter(chunks))
+    assert [next(first).start, next(second).start] == [0, 0]
+    assert [chunk.start for chunk in second] == [2, 4, 6, 8]
+    assert [chunk.start for chunk in first] == [2, 4, 6, 8]
+    assert [chunk.X[0, 0] for chunk in spill] == [0.0, 1.0, 2.0, 3.0, 4.0]

@@ -1,0 +1,40 @@
+"""A fit that takes long enough to be killed, as a program: python long_fit.py FOLDER OUT THREADS N_INIT.
+
+It says when each iteration is done, then sleeps a little, and stores what it learnt.
+"""
+
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+
+from tacit.cluster import GaussianMixture
+from tacit.learn import threads
+from tacit.learn.checkpoint import checkpointing
+
+
+def rows():
+    return np.random.default_rng(0).normal(size=(30_000, 4)) + np.arange(4)
+
+
+def model(n_init):
+    return GaussianMixture(4, tol=0.0, max_iter=60, n_init=n_init, random_state=0)
+
+
+def main(folder, out, n_threads, n_init):
+    def tell(step):
+        print(f"iteration {step.iteration}", flush=True)
+        time.sleep(0.02)
+
+    warnings.simplefilter("ignore")
+    with threads(int(n_threads)), checkpointing(folder or None, 5):
+        fitted = model(int(n_init)).fit(rows(), on_iteration=tell)
+    print(f"reason {fitted.reason_} converged {fitted.converged_} threads {threading.active_count()}", flush=True)
+    labels = fitted.predict(rows()[:100])
+    np.savez(out, means=fitted.means_, covariances=fitted.covariances_, trace=fitted.lower_bounds_, labels=labels)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,73 @@
+"""Every display keeps the same conventions: made is drawn, `plot(ax=)` draws again, matplotlib loads late."""
+
+import inspect
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import tacit.plot
+from tacit.cluster import GaussianMixture
+from tacit.distributions import Bernoulli, Beta
+from tacit.infer import Posterior
+from tacit.learn import select
+from tacit.plot import (
+    CalibrationDisplay,
+    DecisionRegionsDisplay,
+    DensityDisplay,
+    DurationsDisplay,
+    MissingnessDisplay,
+    MixtureDisplay,
+    PosteriorDisplay,
+    ResponsibilitiesDisplay,
+    SelectionDisplay,
+    StatePathDisplay,
+    TransitionGraphDisplay,
+)
+
+X = load_iris().data
+
+
+def mixture():
+    return GaussianMixture(2, random_state=0).fit(X)
+
+
+MAKE = {
+    CalibrationDisplay: lambda ax: CalibrationDisplay.from_predictions([0, 1, 1], [0.1, 0.4, 0.9], ax=ax),
+    DecisionRegionsDisplay: lambda ax: DecisionRegionsDisplay.from_estimator(mixture(), X, n_points=5, ax=ax),
+    DensityDisplay: lambda ax: DensityDisplay.from_estimator(mixture(), X, ax=ax),
+    DurationsDisplay: lambda ax: DurationsDisplay.from_predictions([2.0, np.inf], ax=ax),
+    MissingnessDisplay: lambda ax: MissingnessDisplay.from_table(X, ax=ax),
+    MixtureDisplay: lambda ax: MixtureDisplay.from_estimator(mixture(), X, ax=ax),
+    PosteriorDisplay: lambda ax: PosteriorDisplay.from_posterior(Posterior(Beta(2, 2), Bernoulli(), [1, 0]), ax=ax),
+    ResponsibilitiesDisplay: lambda ax: ResponsibilitiesDisplay.from_estimator(mixture(), X, ax=ax),
+    SelectionDisplay: lambda ax: SelectionDisplay.from_selection(select([mixture()], X), ax=ax),
+    StatePathDisplay: lambda ax: StatePathDisplay.from_predictions([0.0, 1.0], np.eye(2), [0, 1], ax=ax),
+    TransitionGraphDisplay: lambda ax: TransitionGraphDisplay.from_predictions(np.eye(2), ax=ax),
+}
+
+
+def test_every_display_is_here():
+    assert {cls.__name__ for cls in MAKE} == set(tacit.plot.__all__)
+
+
+@pytest.mark.parametrize("cls", MAKE, ids=lambda cls: cls.__name__)
+def test_made_is_drawn_and_can_be_drawn_again(cls):
+    display = MAKE[cls](None)
+    assert display.ax_.figure is display.figure_
+    assert display.ax_.has_data() or display.ax_.texts
+    figure, ax = plt.subplots()
+    assert display.plot(ax) is display
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    figure.canvas.draw()
+    assert MAKE[cls](ax).ax_ is ax
+    assert list(inspect.signature(cls.plot).parameters) == ["self", "ax"]
+
+
+def test_matplotlib_is_loaded_late():
+    code = "import sys, tacit.plot; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,260 @@
+"""The page in a real browser: silent, harmless, usable by pointer, by keyboard and by screen reader."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.example_contents import contents, hostile
+
+from tacit.report import Report, example_table, explore
+
+REQUIRED = os.environ.get("TACIT_REQUIRE_BROWSER") == "1"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+N = 200
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def _reason() -> str | None:
+    try:
+        import axe_playwright_python
+        import playwright  # noqa: F401
+    except ModuleNotFoundError as problem:
+        return f"{problem.name} is not installed"
+    return None if CHROMIUM and axe_playwright_python else "there is no chromium here"
+
+
+if not REQUIRED and _reason():
+    pytest.skip(str(_reason()), allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: Any) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    paths = {"good": folder / "good.html", "hostile": folder / "hostile.html"}
+    Report(contents(N)).to_html(paths["good"])
+    Report(hostile()).to_html(paths["hostile"])
+    return paths
+
+
+class Visit:
+    """An open page, with all that it said and asked for."""
+
+    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> None:
+        size = {"width": width, "height": 900}
+        self.context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready]", timeout=60_000)
+
+    def open_all(self) -> None:
+        self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        all_drawn = "[...document.querySelectorAll('[data-chart]')].every(e => e.dataset.drawn)"
+        self.page.wait_for_function(all_drawn, timeout=60_000)
+
+    def point_at_a_row(self) -> str:
+        """Move to the last point drawn, which nothing covers, and read what is told."""
+        self.page.mouse.move(0, 0)
+        point = self.page.locator("[data-chart=map] .mark-symbol.role-mark path").last
+        point.scroll_into_view_if_needed()
+        self.page.wait_for_timeout(100)
+        point.hover()
+        self.page.wait_for_selector("#tip:not([hidden])", timeout=5_000)
+        return self.page.locator("#tip").inner_text()
+
+    def __enter__(self) -> "Visit":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any, files: dict[str, Path]) -> Iterator[Visit]:
+    with Visit(browser, files["good"]) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def attack(browser: Any, files: dict[str, Path]) -> Iterator[Visit]:
+    with Visit(browser, files["hostile"]) as opened:
+        yield opened
+
+
+def test_keyboard_reaches_the_findings_first(visit: Visit) -> None:
+    visit.page.keyboard.press("Tab")
+    assert visit.page.evaluate("document.activeElement.className") == "skip"
+    visit.page.keyboard.press("Enter")
+    assert visit.page.evaluate("document.activeElement.id") == "main"
+
+
+def test_the_page_is_silent_and_asks_for_nothing(visit: Visit, files: dict[str, Path]) -> None:
+    visit.open_all()
+    assert visit.said == []
+    assert visit.asked == [files["good"].as_uri()]
+
+
+def test_bars_of_a_histogram_stand_on_the_axis(visit: Visit) -> None:
+    visit.open_all()
+    bars = "[...document.querySelectorAll('[data-chart=column-0] .mark-rect.role-mark path')]"
+    boxes = visit.page.evaluate(f"{bars}.map(p => p.getBBox()).map(b => [b.y + b.height, b.height])")
+    counts = contents(N)["columns"][0]["histogram"]["counts"]
+    heights = [height for _, height in boxes]
+    assert [bottom for bottom, _ in boxes] == pytest.approx([150] * len(counts), abs=1)
+    assert heights == pytest.approx([count / max(counts) * max(heights) for count in counts], abs=1)
+
+
+def test_pointing_at_a_row_of_the_map_tells_it(visit: Visit) -> None:
+    words = visit.point_at_a_row().replace("\u202f", "")
+    last = contents(N)["map"]["points"]
+    assert f"row\n{last['row'][-1]}\n" in words
+    assert f"cluster\n{last['cluster'][-1]}\n" in words
+    assert f"doubt\n{100 * last['doubt'][-1]:.1f} %" in words
+    visit.page.keyboard.press("Escape")
+    assert not visit.page.locator("#tip").is_visible()
+
+
+def test_colour_switch_changes_the_colours_and_the_legend(visit: Visit) -> None:
+    before = _fills(visit)
+    visit.page.select_option("#colour", label="doubt")
+    visit.page.wait_for_selector("[data-chart=map][data-drawn]")
+    after = _fills(visit)
+    assert before != after
+    assert all("--s" in fill for fill in after)
+    assert "80 to 100 %" in visit.page.locator("[data-chart=map]").text_content()
+    labels = visit.page.locator("#colour option").all_text_contents()
+    assert labels == ["cluster", "doubt", "anomaly", "wage", "sector"]
+
+
+def _fills(visit: Visit) -> set[str]:
+    marks = "[...document.querySelectorAll('[data-chart=map] .mark-symbol.role-mark path')]"
+    return set(visit.page.evaluate(f"{marks}.map(p => p.getAttribute('fill'))"))
+
+
+def test_tables_sort_by_a_click_or_a_key(visit: Visit) -> None:
+    table = visit.page.locator("#anomalies table")
+    button = table.get_by_role("button", name="surprise (nats)")
+    button.click()
+    rows = "[...document.querySelectorAll('#anomalies tbody tr')].map(r => Number(r.children[2].dataset.value))"
+    found = visit.page.evaluate(rows)
+    assert found == sorted(found)
+    assert table.locator("th[aria-sort=ascending]").count() == 1
+    button.press("Enter")
+    assert visit.page.evaluate(rows) == sorted(found, reverse=True)
+    assert table.locator("th[aria-sort=descending]").count() == 1
+
+
+def test_headings_descend_one_step_at_a_time(visit: Visit) -> None:
+    levels = visit.page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_every_width_holds_the_page_and_its_charts(visit: Visit, attack: Visit, width: int) -> None:
+    for opened in (visit, attack):
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        opened.page.wait_for_timeout(300)
+        assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    over = "e.querySelector('svg').getBoundingClientRect().right > e.getBoundingClientRect().right"
+    drawn = "[...document.querySelectorAll('.chart[data-drawn]')]"
+    assert visit.page.evaluate(f"{drawn}.filter(e => {over}).map(e => e.dataset.chart)") == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_no_accessibility_issue_that_is_serious(visit: Visit, width: int, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    if visit.page.get_attribute("html", "data-theme") != scheme:
+        visit.page.click("#theme")
+    visit.open_all()
+    found = Axe().run(visit.page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+def test_light_and_dark_follow_the_system_and_the_switch(browser: Any, files: dict[str, Path]) -> None:
+    with Visit(browser, files["good"], scheme="dark") as opened:
+        paper = "getComputedStyle(document.body).backgroundColor"
+        dark = opened.page.evaluate(paper)
+        assert opened.page.get_attribute("html", "data-theme") == "dark"
+        opened.page.emulate_media(media="print")
+        assert opened.page.evaluate(paper) == "rgb(255, 255, 255)"
+        assert not opened.page.locator("nav.contents").is_visible()
+        opened.page.emulate_media(media="screen", color_scheme="dark")
+        opened.page.click("#theme")
+        assert opened.page.get_attribute("html", "data-theme") == "light"
+        assert opened.page.evaluate(paper) != dark
+        opened.page.reload()
+        assert opened.page.get_attribute("html", "data-theme") == "light"  # the reader's word is kept
+
+
+def test_a_hostile_table_does_nothing(attack: Visit, files: dict[str, Path]) -> None:
+    page = attack.page
+    attack.open_all()
+    for place in range(page.locator("#colour option").count()):
+        page.select_option("#colour", index=place)
+        page.wait_for_selector("[data-chart=map][data-drawn]")
+        attack.point_at_a_row()
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("img, iframe, object, embed, svg[onload], [onerror]").count() == 0
+    assert page.locator("script").count() == 3
+    assert attack.said == []
+    assert attack.asked == [files["hostile"].as_uri()]
+
+
+def test_the_policy_stops_a_script_that_got_in(attack: Visit) -> None:
+    slip = "document.body.append(Object.assign(document.createElement('script'), {text: 'window.slipped = 1'}))"
+    attack.page.evaluate(slip)
+    assert attack.page.evaluate("window.slipped") is None
+    assert any("Content Security Policy" in said for said in attack.said)
+
+
+def test_a_notebook_shows_the_page_in_a_frame(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><title>n</title>{Report(contents(50))._repr_html_()}", encoding="utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for(timeout=60_000)
+    assert frame.locator("h1").inner_text() == "wages.csv"
+    assert frame.locator("[data-chart=map] svg").count() == 1
+    context.close()
+
+
+def test_a_real_report_is_silent_and_accessible(browser: Any, tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    table, name, _ = example_table()
+    n = len(table["alcohol"])
+    table["day"] = [f"2024-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(n)]
+    path = tmp_path / "real.html"
+    explore(table, target="grower", time="day", name=name).to_html(path)
+    with Visit(browser, path) as opened:
+        opened.open_all()
+        opened.point_at_a_row()
+        found = Axe().run(opened.page).response["violations"]
+        assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+        assert opened.said == []
+        assert opened.asked == [path.as_uri()]

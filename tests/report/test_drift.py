@@ -1,0 +1,94 @@
+"""Drift: found where it was planted, in the column it was planted in, and not where there is none."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit.report import compare
+from tacit.report.drift_test import permuted
+
+
+def _table(rng: np.random.Generator, n: int = 300) -> dict[str, Any]:
+    a = rng.normal(size=n)
+    return {
+        "a": a,
+        "b": 2 * a + 0.5 * rng.normal(size=n),
+        "c": rng.choice(["x", "y", "z"], n, p=[0.6, 0.3, 0.1]),
+        "d": np.where(rng.random(n) < 0.1, np.nan, rng.exponential(size=n)),
+    }
+
+
+def _changed(found: dict[str, Any]) -> set[str]:
+    return {column["column"] for column in found["columns"] if column["changed"]}
+
+
+def test_no_alarm_where_nothing_changed() -> None:
+    alarms = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        alarms += compare(_table(rng, 100), _table(rng, 100), seed=seed, permutations=99)["p_value"] <= 0.05
+    assert alarms <= 5  # of 30 at 5 %: more than 5 has a probability of 0.3 %
+
+
+@pytest.mark.parametrize("what", ["a shift", "a spread", "shares", "a new level", "holes"])
+def test_what_was_planted_is_found_in_its_column(what: str) -> None:
+    rng = np.random.default_rng(1)
+    old, new = _table(rng), _table(rng)
+    if what == "a shift":
+        new["d"] = new["d"] + 0.6
+    elif what == "a spread":
+        new["d"] = 1 + 2.5 * (new["d"] - 1)
+    elif what == "shares":
+        new["c"] = rng.choice(["x", "y", "z"], 300, p=[0.3, 0.3, 0.4])
+    elif what == "a new level":
+        new["c"] = np.where(rng.random(300) < 0.1, "w", new["c"])
+    else:
+        new["d"] = np.where(rng.random(300) < 0.35, np.nan, new["d"])
+    found = compare(old, new)
+    assert _changed(found) == {"c" if what in ("shares", "a new level") else "d"}
+    assert found["p_value"] <= 0.01
+    if what == "a new level":
+        assert found["columns"][0]["new_levels"] == ["w"]
+
+
+def test_a_broken_relation_is_found_though_no_column_changed_alone() -> None:
+    rng = np.random.default_rng(2)
+    old, new = _table(rng), _table(rng)
+    new["b"] = rng.permutation(new["b"])
+    found = compare(old, new)
+    assert found["fall"] > 0.3
+    assert found["p_value"] == found["p_together"] <= 0.01
+    assert _changed(found) == set()
+    assert "go together" in found["text"]
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    rng = np.random.default_rng(3)
+    old, new = _table(rng, 80), _table(rng, 80)
+    assert compare(old, new, seed=4, permutations=99) == compare(old, new, seed=4, permutations=99)
+
+
+def test_columns_without_a_partner_and_of_another_kind_are_told() -> None:
+    n = 60
+    rng = np.random.default_rng(4)
+    old = {"a": rng.normal(size=n), "k": rng.normal(size=n), "gone": range(n), "id": [f"r{i}" for i in range(n)]}
+    new = {"a": rng.normal(size=n), "k": ["x", "y"] * 30, "fresh": range(n), "id": [f"s{i}" for i in range(n)]}
+    found = compare(old, new, permutations=99)
+    assert (found["only_old"], found["only_new"]) == (["gone"], ["fresh"])
+    assert {left["column"] for left in found["left_out"]} == {"k", "id"}
+
+
+def test_too_few_rows_and_nothing_in_common_are_errors() -> None:
+    with pytest.raises(ValueError, match="the new table has 3 rows"):
+        compare({"a": np.arange(50.0)}, {"a": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="no column in common"):
+        compare({"a": np.arange(50.0)}, {"b": np.arange(50.0)})
+
+
+def test_p_values_are_those_of_all_permutations() -> None:
+    # with 3 and 3 rows there are 20 ways; the observed split is the most extreme of them, and so is its mirror image
+    X = np.array([[1.0], [2.0], [3.0], [10.0], [11.0], [12.0]])
+    found = permuted(X, np.array([0]), 3, 4999, np.random.default_rng(0))
+    assert abs(found.p[0] - 2 / 20) < 0.015
+    assert found.adjusted == pytest.approx(found.p)

@@ -1,0 +1,93 @@
+"""The number of threads, and how rows are cut into blocks, change nothing."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from tacit.learn.reduce import threads
+from tacit.sequence import CategoricalHMM, GaussianHMM, stretch, sweep
+from tacit.sequence.chain import Chain
+from tacit.sequence.parallel import packs
+
+N = 30_000
+
+
+def series(n=N):
+    rng = np.random.RandomState(0)
+    return 3.0 * rng.randint(3, size=(n, 1)) + rng.standard_normal((n, 2))
+
+
+def fitted(n, X, lengths=None, **params):
+    with threads(n):
+        model = GaussianHMM(3, n_iter=4, tol=0, random_state=0, **params).fit(X, lengths)
+        return model, model.decode(X, lengths), model.predict_proba(X, lengths), model.score(X, lengths)
+
+
+@pytest.mark.parametrize("lengths", [None, [N - 9000, 9000], [100] * (N // 100)], ids=["one", "two", "many"])
+def test_one_thread_and_several_give_the_same_bits(lengths):
+    X = series()
+    (one, path, posterior, score), *others = (fitted(n, X, lengths) for n in (1, 2, 3))
+    for other, its_path, its_posterior, its_score in others:
+        np.testing.assert_array_equal(one.means_, other.means_)
+        np.testing.assert_array_equal(one.covars_, other.covars_)
+        np.testing.assert_array_equal(one.transmat_, other.transmat_)
+        np.testing.assert_array_equal(one.history_, other.history_)
+        assert path[0] == its_path[0]
+        np.testing.assert_array_equal(path[1], its_path[1])
+        np.testing.assert_array_equal(posterior, its_posterior)
+        assert score == its_score
+
+
+def test_many_states_give_the_same_bits_too():
+    rng = np.random.RandomState(1)
+    X = rng.randint(6, size=(12_000, 1))
+
+    def fit(n):
+        with threads(n):
+            return CategoricalHMM(15, n_iter=2, tol=0, random_state=0).fit(X)
+
+    one, two = fit(1), fit(2)
+    np.testing.assert_array_equal(one.transmat_, two.transmat_)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+def test_a_thread_of_somebody_elses_gives_the_same_bits():
+    X, found = series(20_000), []
+    worker = threading.Thread(target=lambda: found.append(fitted(2, X)))
+    worker.start()
+    worker.join()
+    np.testing.assert_array_equal(found[0][0].means_, fitted(2, X)[0].means_)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("size", [1, 7, 64, 5000])
+def test_blocks_of_any_size_agree_with_the_whole(size, keep):
+    rng = np.random.default_rng(0)
+    K, T = 4, 300
+    chain = Chain(rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K), size=K))
+    L, weights = 3 * rng.normal(size=(T, K)), np.full(T, 1.5)
+
+    def fill(i, j, b, top):
+        top[:] = L[i:j].max(axis=1)
+        b[:] = np.exp(L[i:j] - top[:, None])
+
+    def job():
+        return stretch.Job(chain, fill, lambda i, j: L[i:j].copy(), lambda i, j, g: g.copy(), weights)
+
+    whole = sweep.sweep(job(), np.array([T]))
+    cut = stretch.sweep_stretch(job(), 0, T, size, stretch.Spare(), keep=keep)
+    assert cut.log_likelihood[0] == pytest.approx(whole.log_likelihood[0], rel=1e-12)
+    np.testing.assert_allclose(cut.transitions, whole.transitions, rtol=1e-10)
+    np.testing.assert_allclose(cut.visits, whole.visits, rtol=1e-10)
+    np.testing.assert_allclose(cut.first, whole.first, rtol=1e-10)
+    np.testing.assert_allclose(np.vstack(cut.results), np.vstack(whole.results), rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("lengths", [[5], [3] * 40, [1, 200, 2, 2, 90, 1], [100, 100], [7, 1, 1]])
+def test_groups_hold_every_sequence_once(lengths):
+    groups = packs(np.array(lengths), 20)
+    assert [s for first, last in groups for s in range(first, last)] == list(range(len(lengths)))
+    for first, last in groups:
+        assert last - first == 1 or max(lengths[first:last]) <= 20
+        assert last - first == 1 or sum(lengths[first:last]) <= 40
