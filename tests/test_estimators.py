@@ -42,7 +42,9 @@ def laws():
             yield pytest.param(check, id=f"{model}-{name}", marks=mark)
 
 
-@parametrize_with_checks(list(map(for_rows, one_of_each())), expected_failed_checks=expected_failures, xfail_strict=True)
+@parametrize_with_checks(
+    list(map(for_rows, one_of_each())), expected_failed_checks=expected_failures, xfail_strict=True
+)
 def test_scikit_learn(estimator, check):
     check(estimator)
 

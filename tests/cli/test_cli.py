@@ -197,6 +197,10 @@ def test_apply_gives_states_numbers_and_fillings(iris: pd.DataFrame, capsys: Any
             ["BayesianLinearRegression", "iris.csv", "--columns", "sl,pl", "--target", "pw"],
             {"row", "prediction", "low", "high"},
         ),
+        (
+            ["GaussianHMM", "iris.csv", "--columns", "sl,sw", "-s", "n_components=2"],
+            {"row", "state", "p(0)", "p(1)", "sw", "sw low", "sw high"},
+        ),
         (["Imputer", "iris.csv", "--drop", "species"], {"row", "sw", "sw low", "sw high"}),
         (["KMeans", "iris.csv", "--columns", "sl", "-s", "n_clusters=2"], {"row", "cluster"}),
     ]

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from tacit.cluster import BernoulliMixture, Mixture
 from tacit.distributions import Poisson
+from tacit.learn import select
 
 
 def table(n=300, seed=0):
@@ -60,3 +61,11 @@ def test_what_has_a_start_of_its_own_does_not_grow():
     assert not Mixture(2, fixed_weights=[0.5, 0.5])._can_grow()
     assert not Mixture(2, tied={0: {"mean": True}})._can_grow()
     assert not clone(BernoulliMixture(2, weights_init=[0.5, 0.5]))._can_grow()
+
+
+def test_a_search_over_sizes_grows_the_mixture():
+    frame, _ = table()
+    grid = (Mixture(tol=1e-5, random_state=0), {"n_components": [1, 2, 3, 4]})
+    found = select(grid, frame)
+    assert found.best["n_components"] == 3
+    assert found.best_model.get_params()["components_init"] is None

@@ -159,3 +159,9 @@ def test_more_cannot_be_forgotten_than_was_learnt():
         MarkovChain().fit([0, 1]).merge(MarkovChain(2).fit([0, 1]))
     with pytest.raises(ValueError, match="lengths sum to 3"):
         MarkovChain().fit([0, 1], [3])
+
+
+def test_a_bare_string_is_refused():
+    chain = MarkovChain().fit(["abracadabra"])
+    with pytest.raises(TypeError, match="list of one"):
+        chain.score("abracadabra")

@@ -81,7 +81,7 @@ def _surprise(model: Any, table: Any, reasons: int) -> Columns:
     """How surprising each row is, what share of the rows is less so, and why, for the first of them."""
     from tacit.data import frames
 
-    if not hasattr(model, "impute_mean"):  # a mixture: its density is one of rows
+    if not hasattr(model, "impute_mean") or _kind(model) != "cluster":  # only a mixture has a density of single rows
         return {}
     surprise = -np.asarray(model.score_samples(table))
     order = np.argsort(-surprise, kind="stable")

@@ -1,5 +1,6 @@
 """`tacit apply`."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,13 @@ def apply(
     loaded = _loaded(model, tacit.load)
     table = _columns_of(loaded, read(file, None, 0)[0], file)
     rewards = None if reward is None else _rewards(reward)
-    with working(f"applying {type(loaded).__name__}"):
+    with working(f"applying {type(loaded).__name__}"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # columns were found by name: what a model then passes on to itself needs none
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
         found = answers(loaded, table, rewards=rewards, reasons=reasons, level=level)
+    for told in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"warning: {told}")
     if json:
         print_json({"model": type(loaded).__name__, "rows": _records(found)})
     if output is not None or not json:

@@ -178,13 +178,14 @@ def climbed(
 
 
 def _reason(objectives: Array, rows: float, tol: float, max_iter: int) -> str:
-    rises = np.diff(objectives)
-    fallen = rises < -ROUNDING * (np.abs(objectives[1:]) + rows)
-    if fallen.any():
-        at = int(fallen.argmax())
-        raise ObjectiveFell(
-            f"the objective fell from {objectives[at]!r} to {objectives[at + 1]!r} in iteration {at + 2}"
-        )
+    rises = objectives[1:] - objectives[:-1]
+    if rises.min(initial=0.0) < 0:
+        fallen = rises < -ROUNDING * (np.abs(objectives[1:]) + rows)
+        if fallen.any():
+            at = int(fallen.argmax())
+            raise ObjectiveFell(
+                f"the objective fell from {objectives[at]!r} to {objectives[at + 1]!r} in iteration {at + 2}"
+            )
     if len(rises) and abs(rises[-1]) < tol * rows:
         return "converged"
     return "max_iter" if len(objectives) == max_iter else "stopped"

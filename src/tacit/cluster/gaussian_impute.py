@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, softmax
+from scipy.special import ndtr
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tacit.cluster.gaussian_given import stored_params
@@ -109,4 +109,6 @@ def _described(params: GaussianParams, table: Array) -> Iterator[Holed]:
         rows = holed_rows(table[places], params.frame)
         with single_threaded_blas():
             joint, completed, spread = describe_holed(params, rows)
-        yield Holed(params, rows, places[rows.order], softmax(joint, axis=1), completed, spread)
+        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        yield Holed(params, rows, places[rows.order], shares, completed, spread)

@@ -122,7 +122,7 @@ def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array)
 def _total_second(frame: Frame, chunk: Chunk, X: Array) -> Array:
     """(d, d) sum_i w_i z_i z_i'. No parameter touches it, so one pass is enough for all iterations."""
     kept = chunk.memo.get("total_second")
-    if kept is None or kept[0] is not frame:
+    if kept is None or not frame.is_same(kept[0]):
         Z = frame.inward(X)
         weighted = Z if chunk.weights is None else Z * chunk.weights[:, None]
         kept = chunk.memo["total_second"] = (frame, weighted.T @ Z)

@@ -30,6 +30,11 @@ class Frame:
     origin: Array
     scale: Array
 
+    def is_same(self, other: "Frame") -> bool:
+        """Whether another frame has the same coordinates; one that came from elsewhere is another object."""
+        same = np.array_equal(self.origin, other.origin) and np.array_equal(self.scale, other.scale)
+        return self is other or bool(same)
+
     @property
     def log_volume(self) -> float:
         """log |dx/dz|: what a log density loses on its way from z to x."""

@@ -198,7 +198,8 @@ def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, S, 
     d, B = X.shape[1], len(powers[0])
     F, L, R, T, sums = np.empty((P, B)), np.empty((K, B)), np.empty((K, B)), np.empty((B, K)), np.empty((P, K))
     top, total = np.empty(B), np.empty(B)
-    F[0] = 1.0
+    for i in range(B):
+        F[0, i] = 1.0
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
@@ -256,12 +257,14 @@ def stacked_products(rows, at, roots, offsets, room, L):
 def stacked_densities(D, left, left_roots, right_roots, offsets, constants, room, L):
     """L[k, i] = constants[k] - |U_k' D_i - o_k|^2 / 2 about one centre, without the zero quarter of the U_k."""
     half, b = left.shape[1], len(left)
-    for k in range(len(L)):
-        L[k] = constants[k]
+    for k in range(L.shape[0]):
+        for i in range(L.shape[1]):
+            L[k, i] = constants[k]
     for at in range(0, len(D), b):
         size = min(b, len(D) - at)
         for i in range(size):
-            left[i] = D[at + i, :half]
+            for j in range(half):
+                left[i, j] = D[at + i, j]
         stacked_products(left[:size], at, left_roots, offsets[:, :half], room, L)
         stacked_products(D[at : at + size], at, right_roots, offsets[:, half:], room, L)
 

@@ -164,18 +164,11 @@ def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
         F[k, 0] = carry[k]
     for start in range(0, n, TILE):
         m = min(TILE, n - start)
-        turn(rows_a, start, m, K, F, 1)
-        turn(rows_b, start, m, K, B, 0)
-        turn(rows_g, start, m, K, G, 0)
-        for i in range(m, TILE):
-            for k in range(K):
-                F[k, i + 1], G[k, i] = 0.0, 0.0
+        turn(rows_a, rows_b, rows_g, start, m, K, F, B, G)
         for i in range(TILE):
             total[i] = 0.0
         for k in range(K):
             for i in range(TILE):
-                B[k, i] *= G[k, i]
-                G[k, i] *= F[k, i + 1]
                 total[i] += G[k, i]
         for i in range(TILE):
             scale[i] = 1.0 / total[i] if total[i] > 0.0 else 0.0
@@ -201,11 +194,20 @@ def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
 
 
 @njit(nogil=True, cache=True)
-def turn(rows, start, m, K, tile, offset):
-    """Copy m rows of K numbers into a tile (K, TILE); a flat index has a stride that is known when compiling."""
+def turn(a, b, g, start, m, K, F, B, G):
+    """Fill tiles (K, TILE) from m rows of K numbers: F with a, one place on, B with b g, G with a g; zeros behind.
+
+    A flat index has a stride that is known when compiling.
+    """
     for i in range(m):
         for k in range(K):
-            tile[k, offset + i] = rows[(start + i) * K + k]
+            x, y = a[(start + i) * K + k], g[(start + i) * K + k]
+            F[k, i + 1] = x
+            B[k, i] = b[(start + i) * K + k] * y
+            G[k, i] = x * y
+    for i in range(m, TILE):
+        for k in range(K):
+            F[k, i + 1], B[k, i], G[k, i] = 0.0, 0.0, 0.0
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})

@@ -52,8 +52,8 @@ def fill_block(X, start, size, origin, missing, T, scale):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def pair_distances(T, missing, one, two, out, other):
     """out[i], other[i] = squared distances of each row of a block to two centres, over the coordinates it has."""
-    out[:] = 0.0
-    other[:] = 0.0
+    for i in range(len(out)):
+        out[i] = other[i] = 0.0
     for j in range(len(one)):
         a, b = one[j], two[j]
         if missing:
@@ -126,8 +126,8 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
     for start in range(0, n, B):
         size = min(B, n - start)
         fill_block(X, start, size, origin, missing, T, scale)
-        nearest[:] = np.inf
-        owner[:] = 0
+        for i in range(B):
+            nearest[i], owner[i] = np.inf, 0
         for k in range(0, K, 2):
             h = min(k + 1, K - 1)
             if d == 2 and not missing:

@@ -113,8 +113,9 @@ def list_failures(gap, drift, bounds, flags, words, failed, rows, count):
     Returns how many rows fail for any group; `failed` lists them. Flags are looked at eight at a time.
     """
     n, G = bounds.shape
-    count[:] = 0
     total = 0
+    for g in range(G):
+        count[g] = 0
     for i in range(n):
         fails = 0
         for g in range(G):

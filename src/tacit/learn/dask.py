@@ -7,7 +7,7 @@ made again elsewhere by Dask, and are worked on there. The sum does not depend o
 
 import pickle
 import uuid
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -38,6 +38,7 @@ MANY_THREADS = 64
 """In a cluster with more threads each gets one task: Dask's scheduler, which hands them out, would be the slowest."""
 
 _BATCH = 64  # parts whose values are brought here together
+_LATELY = 8  # models that a worker remembers
 _PIECE = 1 << 22  # bytes of a function that are sent together
 
 
@@ -100,15 +101,15 @@ class DaskReduction:
     def _model(self, method: MethodType) -> Any:
         key = (id(method.__self__), method.__name__)
         if key not in self._sent:
-            (kept,) = held([self._sent_now(method)], self.source.client)
+            (kept,) = held([self._sent_now(method, uuid.uuid4().hex)], self.source.client)
             self._sent[key] = (method, kept)  # an id means something only as long as its object lives
         return self._sent[key][1]
 
-    def _sent_now(self, value: Any) -> Any:
+    def _sent_now(self, value: Any, name: str = "") -> Any:
         from dask.delayed import delayed
 
         if self.source.client is None:
-            return delayed(_Held(value, None), pure=False, traverse=False)
+            return delayed(_Held(value, "", b""), pure=False, traverse=False)
         import cloudpickle  # type: ignore[import-untyped]
 
         # Inside tasks, not scattered: if the worker that opened it dies, Dask can open it again. In pieces, as a
@@ -117,7 +118,7 @@ class DaskReduction:
         pieces = [blob[i : i + _PIECE] for i in range(0, len(blob), _PIECE)]
         if len(pieces) > 1:
             pieces = [piece for each in pieces for piece in held([cut(each)], self.source.client)]
-        return delayed(_opened, pure=False)(*pieces)
+        return delayed(_opened, pure=False)(name, *pieces)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A model may hold its reduction, for a second look at the rows from here; there it is of no use.
@@ -137,18 +138,30 @@ class _Away:
 
 
 class _Held:
-    """A value on a worker, and the bytes it came from; opaque to Dask."""
+    """A value on a worker, its name, and the bytes it came from; opaque to Dask."""
 
-    def __init__(self, value: Any, blob: bytes | None) -> None:
-        self.value, self._blob = value, blob
+    def __init__(self, value: Any, name: str, blob: bytes) -> None:
+        self.value, self._name, self._blob = value, name, blob
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened, (self._blob,)
+        return _opened, (self._name, self._blob)
 
 
-def _opened(*pieces: bytes) -> _Held:
+# Models that this process has opened lately: Dask may take a copy away and bring it again, and what a model has left in
+# the memos is of use to the same object only.
+_lately: OrderedDict[str, _Held] = OrderedDict()
+
+
+def _opened(name: str, *pieces: bytes) -> _Held:
+    if name in _lately:
+        return _lately[name]
     blob = b"".join(pieces)
-    return _Held(pickle.loads(blob), blob)
+    found = _Held(pickle.loads(blob), name, blob)
+    if name:
+        _lately[name] = found
+        while len(_lately) > _LATELY:
+            _lately.popitem(last=False)
+    return found
 
 
 def _function(fixed: _Held | None, moving: _Held) -> Callable[[Chunk], Any]:

@@ -13,7 +13,9 @@ _PARTS = ("weights", "means", "precisions")
 
 
 def can_grow(model: Any) -> bool:
-    """Whether a model takes weights, means and precisions to start from, and has them once it is fitted."""
+    """Whether a model says so itself, or takes weights, means and precisions to start from and has them once fitted."""
+    if hasattr(model, "_can_grow"):
+        return bool(model._can_grow())
     params = model.get_params(deep=False)
     names = [f"{part}_init" for part in _PARTS]
     return all(name in params for name in names) and all(params[name] is None for name in names)
@@ -27,6 +29,8 @@ def grown_fit(smaller: Any, model: Any, X: Any, rows: Any) -> Any:
     """
     from sklearn.base import clone
 
+    if hasattr(model, "_grown_fit"):
+        return model._grown_fit(smaller, X, rows)
     start = _grown(smaller, np.asarray(as_matrix(rows, allow_nan=True), dtype=float), model.n_components)
     first = clone(model).set_params(n_init=1, **start).fit(X)
     order = np.argsort(-first.weights_, kind="stable")

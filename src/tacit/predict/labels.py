@@ -74,7 +74,7 @@ def distinct(source: ChunkSource, who: str) -> Classes:
     """Give the sorted distinct labels that come with the chunks of a source."""
     alone = source.only_roles() if isinstance(source, TableSource) else source
     with reducing(alone) as reduce:
-        found: LabelSet = reduce(lambda chunk: LabelSet(np.unique(read_labels(chunk.y, who))))
+        found: LabelSet = reduce(lambda chunk: LabelSet(encode(read_labels(chunk.y, who))[1]))
     return found.labels
 
 

@@ -32,6 +32,18 @@ def side_by_side(n_tasks: int) -> Iterator[Map]:
             yield lambda f, items: list(pool.map(f, items))
 
 
+def even_blocks(n: int, most: int) -> int:
+    """Rows of a block, about `most`, so that n rows are an even number of blocks: two threads have equal shares.
+
+    Examples
+    --------
+    >>> even_blocks(100_000, 16_384)
+    12500
+    """
+    pairs = -(-n // (2 * most))
+    return -(-n // (2 * pairs))
+
+
 def packs(lengths: Ints, most: int) -> list[tuple[int, int]]:
     """First and past-the-last sequence of groups of about equal size, about `most` rows; a longer sequence is alone.
 

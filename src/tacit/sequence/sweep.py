@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit import compiled
 from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, LogDensity, first_rows
-from tacit.sequence.parallel import packs, side_by_side
+from tacit.sequence.parallel import even_blocks, packs, side_by_side
 from tacit.sequence.stretch import Job, Spare, Swept, sweep_stretch, total
 
 CACHED = 1 << 17
@@ -55,7 +55,7 @@ def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare 
     spare
         Where memory is kept for the next time.
     """
-    most = max(min(8192, CACHED // job.chain.n_states), 1024)
+    most = max(min(16_384, CACHED // job.chain.n_states), 1024)
     groups = [(s, s + 1) for s in range(len(lengths))] if little_memory else packs(lengths, most)
     starts, spare = first_rows(lengths), Spare() if spare is None else spare
 
@@ -65,7 +65,7 @@ def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare 
         if not little_memory and (len(sizes) > 1 or sizes[0] <= most):
             found: Swept | None = _sweep_short(job, places, sizes, spare)
         else:
-            block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else most
+            block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else even_blocks(int(sizes[0]), most)
             found = sweep_stretch(job, int(places[0]), int(sizes[0]), block, spare, keep=not little_memory)
         undone = Swept.empty(job.chain.n_states, np.array([np.nan]))
         return _in_logs(undone if found is None else found, job, places, sizes, first)

@@ -21,6 +21,8 @@ def as_symbols(X: Any, lengths: Any) -> tuple[Any, Ints]:
     >>> as_symbols(["ab", "bba"], None)[1]
     array([2, 3])
     """
+    if isinstance(X, str):
+        raise TypeError("X is a string, which could be text or a path: give a text as a list of one, [text]")
     if lengths is None and isinstance(X, list | tuple) and len(X) > 0 and _is_sequence(X[0]):
         parts = [list(part) if isinstance(part, str) else np.ravel(part).tolist() for part in X]
         sizes = np.array([len(part) for part in parts], dtype=np.int64)

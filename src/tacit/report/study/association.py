@@ -11,10 +11,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import chi2, norm, rankdata
+from scipy.stats import chi2, fisher_exact, norm, rankdata
 
 Values = NDArray[np.float64]
 _CLASSES = 5
+_MANY = 30.0  # rows expected in every cell, from which Pearson's test is as good as an exact one
+_RARE = 8  # rows of a class, below which ranks are not compared by a normal approximation
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +100,11 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
     common = np.flatnonzero(counts >= least)
     place = np.full(len(labels) + 1, len(common), dtype=np.intp)
     place[common], place[-1] = np.arange(len(common)), -1
+    if counts.sum() - counts[common].sum() < 5:  # too few to be a class of their own
+        place[place == len(common)] = -1
     kept, merged = _dense(place[places])
     names = (*(labels[i] for i in common), "rarer ones")
-    smallest = np.bincount(merged[merged >= 0], minlength=1).min()
-    if len(kept) < 2 or smallest < 5:
+    if len(kept) < 2:
         return None
     has_order = ordered or len(kept) == 2
     scores = np.zeros(len(codes))
@@ -148,11 +151,31 @@ def compare(a: Aspect, b: Aspect) -> Pair:
     table = (a.spots.T @ b.spots).astype(np.float64)
     p_classes, informed = _by_classes(table)
     n = table.sum()
-    if a.scores is None or b.scores is None:
+    if table.shape == (2, 2):
+        return Pair(_exact(table), informed, _phi(table), table, False)
+    if a.scores is None or b.scores is None or min(_rarest(table)) < _RARE:
         return Pair(p_classes, informed, None, table, False)
     p_ranks, r = _by_ranks(a, b, n)
     strength = max(informed, abs(r) if p_ranks < 0.05 else 0.0)
     return Pair(min(1.0, 2 * min(p_classes, p_ranks)), strength, r, table, p_ranks <= p_classes)
+
+
+def _exact(table: Values) -> float:
+    """Fisher's exact p-value of two columns of two classes."""
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
+    if expected.min() >= _MANY:
+        return _by_classes(table)[0]
+    return float(fisher_exact(table.astype(np.int64)).pvalue)
+
+
+def _phi(table: Values) -> float:
+    ends = table.sum(axis=1).prod() * table.sum(axis=0).prod()
+    return float((table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]) / np.sqrt(ends)) if ends > 0 else 0.0
+
+
+def _rarest(table: Values) -> list[float]:
+    """Rows of the rarer class of each column of two classes; no limit for others."""
+    return [float(table.sum(axis=1 - side).min()) if table.shape[side] == 2 else np.inf for side in (0, 1)]
 
 
 def _by_classes(table: Values) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """The mixture behind a report: which, how large, and its fit."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +17,7 @@ from tacit.report.study.view import View, view_of
 
 Values = NDArray[np.float64]
 
-SEARCH_ROWS: Final = 4000
+SEARCH_ROWS: Final = 3000
 FIT_ROWS: Final = 10_000
 _SIZES: Final = ((1, 2, 3), (4, 5, 6), (7, 8, 9))  # larger ones are tried if the largest so far is the best
 _ROUNDS: Final = 4  # draws of the missing scores before the search
@@ -94,11 +94,12 @@ def make(prepared: Prepared, size: int, *, full: bool) -> Mixture:
     prior: Any = {names: 30.0 * len(names)} if full else None  # worth 0.3 rows for each column
     seed = int(prepared.rng(3).integers(2**31))
     return Mixture(
-        size, schema=prepared.schema, families=families, prior=prior, tol=1e-4, max_iter=200, random_state=seed, n_init=2
+        size, schema=prepared.schema, families=families, prior=prior, tol=1e-3, max_iter=200, random_state=seed, n_init=2
     )
 
 
 def _search(X: Values, prepared: Prepared) -> tuple[list[dict[str, Any]], Any]:
+    """Compare sizes and shapes; larger sizes only of the best shape, and only while the largest is the best."""
     d = len(prepared.numeric)
     shapes = [False] + ([True] if d > 1 and len(X) > 2 * d else [])
     most = max(len(X) // 10, 1)
@@ -112,6 +113,7 @@ def _search(X: Values, prepared: Prepared) -> tuple[list[dict[str, Any]], Any]:
         lines += [_line(line, full) for line, (_, full) in zip(found.table, tried, strict=True) if not line["error"]]
         models += [model for model in found.models if model is not None]
         best = int(np.argmin([line["criterion"] for line in lines]))
+        shapes = [lines[best]["model"] == _NAMES[True]]
         if lines[best]["components"] < sizes[-1]:
             break
     return [line | {"chosen": at == best} for at, line in enumerate(lines)], models[best]
@@ -136,13 +138,15 @@ def refit(X: Values, start: Any) -> Any:
     return fresh.set_params(weights_init=None, components_init=None)
 
 
-def fit_part(prepared: Prepared, X: Values, like: Any, rng: np.random.Generator) -> View:
-    """Fit a mixture of the same shape to some rows alone, from a start of its own."""
-    full = like.families is not None
-    fresh = make(prepared, like.n_components, full=full)
+def fit_part(prepared: Prepared, X: Values, like: Any, rng: np.random.Generator, *, anew: bool) -> View:
+    """Fit a mixture of the same shape to some rows alone, from a start of its own if it is to be anew."""
+    complete = _completed(X, prepared, rng)
+    if not anew:
+        return view_of(refit(complete, like), prepared.numeric)
+    fresh = make(prepared, like.n_components, full=like.families is not None)
     fresh.set_params(random_state=int(rng.integers(2**31)))
     with quiet():
-        fresh.fit(_completed(X, prepared, rng))
+        fresh.fit(complete)
     return view_of(fresh, prepared.numeric)
 
 
@@ -154,8 +158,3 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
-
-
-def component_order(weights: Sequence[float]) -> list[int]:
-    """Places of components, the heaviest first."""
-    return sorted(range(len(weights)), key=lambda k: -weights[k])

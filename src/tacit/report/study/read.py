@@ -102,7 +102,7 @@ def _read(view: ColumnView) -> RawColumn:
 
 def _judged(name: str, values: list[Any]) -> RawColumn:
     """A column of Python objects or strings, by what is in it."""
-    types = {type(v) for v in values if not is_missing(v)}
+    types = {type(v) for v in _different(values) if not is_missing(v)}
     if types and all(issubclass(t, datetime | date | np.datetime64) for t in types):
         return RawColumn(name, "date", _floats(values, _seconds))
     if types and all(issubclass(t, timedelta | time) for t in types):
@@ -116,8 +116,21 @@ def _judged(name: str, values: list[Any]) -> RawColumn:
     return read or _text(name, texts)
 
 
-def _strings(values: Iterable[Any]) -> list[str | None]:
-    return [None if is_missing(v) else v if type(v) is str else str(v) for v in values]
+def _different(values: list[Any]) -> Iterable[Any]:
+    """The different values; all of them, if they cannot be told apart quickly."""
+    try:
+        return set(values)
+    except TypeError:
+        return values
+
+
+def _strings(values: list[Any]) -> list[str | None]:
+    """The values as strings, each different one turned but once."""
+    try:
+        known = {v: None if is_missing(v) else str(v) for v in set(values)}
+    except TypeError:  # lists and the like
+        return [None if is_missing(v) else str(v) for v in values]
+    return [known[v] for v in values]
 
 
 def _floats(values: list[Any], convert: Any) -> NDArray[np.float64]:

@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import log_ndtr, log_softmax, logsumexp, ndtri_exp
+from scipy.special import log_ndtr, ndtri_exp
 from scipy.stats import chi2
 
 from tacit.report.study.prepare import Prepared
-from tacit.report.study.view import Answer, View
+from tacit.report.study.view import Answer, View, log_sum
 
 Values = NDArray[np.float64]
 _TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
@@ -72,8 +72,9 @@ def _cell_distances(view: View, answer: Answer) -> Values:
     inner = np.sqrt(np.einsum("kdd->kd", view.precisions))
     z = np.clip(answer.pulls / inner, -_FURTHEST, _FURTHEST)  # (n, K, d)
     own = -0.5 * z**2 + np.log(inner)
-    rest = log_softmax(answer.joint[:, :, None] - own, axis=1)  # components, by all other columns
-    log_tail = logsumexp(rest + np.log(2) + log_ndtr(-np.abs(z)), axis=1)
+    rest = answer.joint[:, :, None] - own  # log of the components by all other columns
+    log_tail = np.log(2) + log_ndtr(-np.abs(z))
+    log_tail = log_sum(rest + log_tail) - log_sum(rest) if view.size > 1 else log_tail[:, 0]
     return np.asarray(-ndtri_exp(np.minimum(log_tail, 0.0) - np.log(2)))
 
 

@@ -11,12 +11,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, logsumexp
 
 from tacit.distributions import Gaussian, Product
 
 Values = NDArray[np.float64]
 _ROOM = 2_000_000  # numbers that a batch may hold
+
+
+def log_sum(logs: Values) -> Values:
+    """Log of the sum of exponentials over the second axis."""
+    top = logs.max(axis=1, keepdims=True)
+    return np.asarray(np.log(np.exp(logs - top).sum(axis=1)) + top[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +48,12 @@ class Answer:
     @property
     def log_density(self) -> Values:
         """(n,) log density of the rows."""
-        return np.asarray(logsumexp(self.joint, axis=1))
+        return log_sum(self.joint)
 
     @property
     def shares(self) -> Values:
         """(n, K) probability of each component."""
-        return np.exp(log_softmax(self.joint, axis=1))
+        return np.exp(self.joint - self.log_density[:, None])
 
 
 @dataclass(frozen=True, eq=False)
