@@ -20,9 +20,20 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits a
 PROGRAM = Path(__file__).with_name("long_fit.py")
 
 
-def started(folder, out, n_threads=1, n_init=1):
-    command = [sys.executable, PROGRAM, folder, out, str(n_threads), str(n_init)]
-    return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.fixture
+def started():
+    """Start the program; whatever is left of it in the end is killed."""
+    running = []
+
+    def start(folder, out, n_threads=1, n_init=1):
+        command = [str(part) for part in (sys.executable, PROGRAM, folder, out, n_threads, n_init)]
+        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
 
 
 def after(process, lines):
@@ -43,7 +54,7 @@ def whole_fit():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_after_ctrl_c_and_kill_minus_nine_the_same_call_ends_with_the_same_bits(tmp_path):
+def test_after_ctrl_c_and_kill_minus_nine_the_same_call_ends_with_the_same_bits(tmp_path, started):
     folder, out = tmp_path / "checkpoint", tmp_path / "learnt.npz"
     process = started(folder, out)
     after(process, 8)
@@ -65,7 +76,7 @@ def test_after_ctrl_c_and_kill_minus_nine_the_same_call_ends_with_the_same_bits(
 
 
 @pytest.mark.parametrize("n_init", [1, 4])
-def test_ctrl_c_leaves_a_usable_model_and_no_threads(tmp_path, n_init):
+def test_ctrl_c_leaves_a_usable_model_and_no_threads(tmp_path, started, n_init):
     out = tmp_path / "learnt.npz"
     process = started("", out, 2, n_init)
     after(process, 8)

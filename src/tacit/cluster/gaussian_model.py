@@ -8,7 +8,7 @@ from tacit import compiled
 from tacit.cluster.gaussian_constraints import Constraints
 from tacit.cluster.gaussian_gradient import packed, packed_slope, unpacked
 from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of, powers_of_two
-from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind
+from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind, upper_triangle
 from tacit.cluster.gaussian_prior import FramePrior, MixturePrior, relative_prior
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.gaussian_update import updated
@@ -137,7 +137,7 @@ def _powers(width: int, n: int) -> tuple[Array, Array]:
 def _unpack(upper: Array) -> Array:
     """(k, d, d) symmetric matrices from their upper triangles (d (d + 1) / 2, k)."""
     d = int((np.sqrt(8 * len(upper) + 1) - 1) / 2)
-    rows, columns = np.triu_indices(d)
+    rows, columns = upper_triangle(d)
     out = np.empty((upper.shape[1], d, d))
     out[:, rows, columns] = out[:, columns, rows] = upper.T
     return out

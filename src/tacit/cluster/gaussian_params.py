@@ -1,7 +1,7 @@
 """Parameters of a Gaussian mixture, in a frame where the data are centred and of unit scale."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
@@ -21,6 +21,18 @@ ILL_DEFINED = (
 _FAR = 1e6
 # From this width on the products with stacked roots are faster than the features.
 _WIDE = 96
+
+
+@cache
+def upper_triangle(d: int) -> tuple[Array, Array]:
+    """Rows and columns of the upper triangle; looking them up costs as much as an iteration on a small table."""
+    return np.triu_indices(d)
+
+
+@cache
+def _full_pairs(d: int) -> tuple[Array, ...]:
+    rows, columns = upper_triangle(d)
+    return rows + 1, columns + 1, d + 1 + np.arange(len(rows)), np.ones(len(rows))
 
 
 @dataclass(frozen=True)
@@ -110,9 +122,9 @@ class GaussianParams:
             first = second = np.arange(1, d + 1)
             target = d + first if self.kind == "diag" else np.full(d, d + 1)
             return first, second, target, np.ones(d)
-        rows, columns = np.triu_indices(d)
         if self.kind == "full":
-            return rows + 1, columns + 1, d + 1 + np.arange(len(rows)), np.ones(len(rows))
+            return _full_pairs(d)
+        rows, columns = upper_triangle(d)
         factor = -np.where(rows == columns, 0.5, 1.0) * self.precision[0][rows, columns]
         return rows + 1, columns + 1, np.full(len(rows), d + 1), factor
 
@@ -176,7 +188,7 @@ class GaussianParams:
         linear = np.matmul(self.roots, pull[:, :, None])[:, :, 0]
         if self.kind == "tied":
             return np.hstack([constant, linear, np.ones_like(constant)])
-        rows, columns = np.triu_indices(self.means.shape[1])
+        rows, columns = upper_triangle(self.means.shape[1])
         halves = np.where(rows == columns, 0.5, 1.0)
         return np.hstack([constant, linear, -halves * self.precision[:, rows, columns]])
 

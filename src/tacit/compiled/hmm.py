@@ -146,22 +146,18 @@ def backward(b, lengths, weights, end, At, strict, width, g, link, safe):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
+def posteriors(a, b, link, weights, width, g, visits, S):
     """g becomes the posterior of each row (times its weight), and is added to visits; zero where a is.
 
-    Adds sum_t f[t - 1]' (b g)[t] to S, which times A are the weighted expected transitions; f is a, scaled. `carry`
-    is f of the row before (zero if there is none), and then of the last row; `head` gets b g of the first row.
+    Adds sum_t f[t - 1]' (b g)[t] to S, which times A are the weighted expected transitions; f is a, scaled.
     """
     if len(width) == 0:
-        many_posteriors(a, b, link, weights, g, visits, S, carry, head)
+        many_posteriors(a, b, link, weights, g, visits, S)
         return
     n, K = g.shape[0], len(width)
     F, B, G = np.zeros((K, TILE + 1)), np.zeros((K, TILE)), np.zeros((K, TILE))
     total, scale = np.empty(TILE), np.empty(TILE)
     rows_a, rows_b, rows_g = a.reshape(a.size), b.reshape(b.size), g.reshape(g.size)
-    for k in range(K):
-        head[k] = b[0, k] * g[0, k]
-        F[k, 0] = carry[k]
     for start in range(0, n, TILE):
         m = min(TILE, n - start)
         turn(rows_a, rows_b, rows_g, start, m, K, F, B, G)
@@ -189,8 +185,6 @@ def posteriors(a, b, link, weights, width, g, visits, S, carry, head):
                 rows_g[(start + i) * K + k] = G[k, i]
         for k in range(K):
             F[k, 0] = F[k, m]
-    for k in range(K):
-        carry[k] = F[k, 0]
 
 
 @njit(nogil=True, cache=True)
@@ -229,7 +223,7 @@ def add_products(F, B, K, S):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
-def many_posteriors(a, b, link, weights, g, visits, S, carry, head):
+def many_posteriors(a, b, link, weights, g, visits, S):
     """What `posteriors` does, for many states; a and b are overwritten."""
     n, K = g.shape
     for t in range(n):
@@ -245,9 +239,4 @@ def many_posteriors(a, b, link, weights, g, visits, S, carry, head):
             g[t, k] *= r
             visits[k] += g[t, k]
             a[t, k] *= s
-    head[:] = b[0]
-    for i in range(K):
-        for j in range(K):
-            S[i, j] += carry[i] * b[0, j]
     S += np.dot(a[: n - 1].T, b[1:])
-    carry[:] = a[n - 1]

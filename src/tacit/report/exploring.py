@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit._version import __version__
 from tacit.data.values import quote
+from tacit.learn.reduce import single_threaded_blas
 from tacit.report.report import Report
 from tacit.report.sections.anomalies import anomalies
 from tacit.report.sections.clusters import clusters
@@ -15,10 +16,12 @@ from tacit.report.sections.columns import columns
 from tacit.report.sections.dependencies import dependencies
 from tacit.report.sections.insights import insights
 from tacit.report.sections.limits import limits
-from tacit.report.sections.map import row_map
+from tacit.report.sections.map import POINTS, row_map
 from tacit.report.sections.missing import missing
 from tacit.report.sections.selection import selection
+from tacit.report.sections.target import MOST_ROWS as TARGET_ROWS
 from tacit.report.sections.target import target as predict
+from tacit.report.sections.time import MOST_ROWS as TIME_ROWS
 from tacit.report.sections.time import time as follow
 from tacit.report.study.columns import judge
 from tacit.report.study.groups import separate
@@ -33,6 +36,7 @@ MAX_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 10
 _PARTS: Final = ("reading", "model", "clusters", "anomalies", "missing", "dependencies", "target", "time", "done")
 Progress = Callable[[str, float], None]
+Tell = Callable[[str], None]
 
 
 def explore(
@@ -63,8 +67,8 @@ def explore(
     seed
         Seed of all that is random; the same table and seed give the same report.
     max_rows
-        Rows that models and tests look at; of more rows a sample is taken. Columns, holes and strange rows are looked at
-        in all rows.
+        Rows that models and tests look at; of more rows a sample is taken. Columns, holes and strange rows are looked
+        at in all rows.
     name
         What to call the table.
     total_rows
@@ -91,13 +95,20 @@ def explore(
     (1, 'nothing')
     """
     began = clock.perf_counter()
-    tell = _teller(progress)
-    tell("reading")
     _check_numbers(seed, max_rows, total_rows)
+    # many small products: more than one thread for each costs more than it gains
+    with single_threaded_blas():
+        contents = _contents(table, target, time, (int(seed), int(max_rows), name, total_rows), _teller(progress))
+    contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
+    return Report({key: contents[key] for key in _ORDER})
+
+
+def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, ...], tell: Tell) -> dict[str, Any]:
+    seed, max_rows, name, total_rows = how
+    tell("reading")
     judged = [judge(raw) for raw in read_columns(table)]
     _check_names([column.name for column in judged], target=target, time=time)
-    rows = len(judged[0].raw)
-    prepared = prepare(judged, rows, max_rows, seed)
+    prepared = prepare(judged, len(judged[0].raw), max_rows, seed)
     tell("model")
     study = _study(prepared, tell)
     contents = _source(prepared, name, total_rows)
@@ -108,9 +119,8 @@ def explore(
         "limits": limits(contents, study),
         "warnings": _warnings(contents, study),
     }
-    contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
     tell("done")
-    return Report({key: contents[key] for key in _ORDER})
+    return contents
 
 
 _ORDER: Final = (
@@ -119,7 +129,7 @@ _ORDER: Final = (
 )
 
 
-def _teller(progress: Progress | None) -> Callable[[str], None]:
+def _teller(progress: Progress | None) -> Tell:
     def tell(part: str) -> None:
         if progress is not None:
             progress(part, _PARTS.index(part) / (len(_PARTS) - 1))
@@ -139,7 +149,7 @@ def _check_names(names: list[str], **asked: str | None) -> None:
             raise ValueError(f"{what}: column {name!r} is not in the table, which has {quote(names, 10)}")
 
 
-def _study(prepared: Prepared, tell: Callable[[str], None]) -> Study:
+def _study(prepared: Prepared, tell: Tell) -> Study:
     if prepared.rows < _LEAST_ROWS:
         return Study(
             prepared, why_not=f"The table has {counted(prepared.rows, 'row')}: a model needs at least {_LEAST_ROWS}."
@@ -163,7 +173,7 @@ def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dic
     }
 
 
-def _sections(study: Study, target: str | None, time: str | None, tell: Callable[[str], None]) -> dict[str, Any]:
+def _sections(study: Study, target: str | None, time: str | None, tell: Tell) -> dict[str, Any]:
     made: dict[str, Any] = {"columns": columns(study.prepared)}
     for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map), ("anomalies", anomalies)):
         made[name] = _made(section, study)
@@ -189,10 +199,9 @@ def _sampled(contents: dict[str, Any], prepared: Prepared, total_rows: int | Non
     """Sections that did not look at all rows."""
     rows = prepared.rows
     if (total_rows or 0) > rows:
-        every = [name for name in _ORDER[4:13] if contents[name] and "skipped" not in contents[name]]
-        return every
-    limit = {"clusters": FIT_ROWS, "selection": FIT_ROWS, "map": 3000, "missing": len(prepared.sample)}
-    limit |= {"dependencies": len(prepared.sample), "target": 12_000, "time": 10_000}
+        return [name for name in _ORDER[4:13] if contents[name] and "skipped" not in contents[name]]
+    limit = {"clusters": FIT_ROWS, "selection": FIT_ROWS, "map": POINTS, "missing": len(prepared.sample)}
+    limit |= {"dependencies": len(prepared.sample), "target": TARGET_ROWS, "time": TIME_ROWS}
     there = [name for name in limit if contents[name] and "skipped" not in contents[name]]
     return [name for name in there if rows > limit[name]]
 

@@ -170,7 +170,7 @@ class Stretch:
         job, K = self.job, len(self.job.transition)
         b, a, g, _, link, w = self._rows(block)
         last, visits, moves = a[-1].copy(), np.zeros(K), np.zeros((K, K))
-        compiled.hmm.posteriors(a, b, link, w, job.chain.width, g, visits, moves, np.zeros(K), np.empty(K))
+        compiled.hmm.posteriors(a, b, link, w, job.chain.width, g, visits, moves)
         moves *= job.transition
         if block + 1 < len(self.edges):
             across = last[:, None] * job.transition * self.heads[block + 1]

@@ -90,7 +90,7 @@ def _sweep_short(job: Job, places: Ints, lengths: Ints, spare: Spare) -> Swept:
         rows = slice(starts[s], starts[s] + lengths[s])
         a[rows] = g[rows] = 0.0
     visits, moves = np.zeros(K), np.zeros((K, K))
-    compiled.hmm.posteriors(a, b, link, w, width, g, visits, moves, np.zeros(K), np.empty(K))
+    compiled.hmm.posteriors(a, b, link, w, width, g, visits, moves)
     found = Swept(logs, g[starts].sum(axis=0), job.transition * moves, visits, [job.each(i, j, g)])
     spare.give_back(memory)
     return found

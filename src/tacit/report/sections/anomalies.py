@@ -9,7 +9,7 @@ from tacit.report.study.evidence import beliefs
 from tacit.report.study.study import Skipped, Study, shown
 from tacit.report.study.words import counted, cut, number, percent, short
 
-ALARM = 0.01  # expected false alarms in a table without anomalies
+ALARM = 0.005  # expected false alarms in a table without anomalies
 _MOST_ROWS, _MOST_REASONS = 50, 4
 _EXPLAINED = 1200  # numbers (rows times columns) that are explained at most
 _REFERENCE = 60
@@ -23,7 +23,7 @@ def anomalies(study: Study) -> dict[str, Any]:
     study
         The table and its model.
     """
-    fitted, _, strange = study.model()
+    _, _, strange = study.model()
     prepared = study.prepared
     if not len(prepared.numeric):
         raise Skipped("There is no column of numbers, and a rare category alone is no reason to call a row strange.")
@@ -52,7 +52,8 @@ def anomalies(study: Study) -> dict[str, Any]:
 
 
 def _text(count: int, rows: int) -> str:
-    rule = f"A row is listed if a table of {rows} rows like the others would have one like it once in {1 / ALARM:.0f} tables."
+    often = f"once in {1 / ALARM:.0f} tables"
+    rule = f"A row is listed if a table of {rows} rows like the others would have one like it {often}."
     if count == 0:
         return f"No row is out of line with the others. {rule}"
     are = "row is" if count == 1 else "rows are"
@@ -63,7 +64,7 @@ def _reasons(study: Study, rows: np.ndarray) -> dict[int, list[dict[str, Any]]]:
     """What the model finds surprising about rows, by row."""
     if not len(rows):
         return {}
-    fitted, _, strange = study.model()
+    fitted, _, _ = study.model()
     values = study.prepared.values
     some = rows[: max(_EXPLAINED // values.shape[1], 5)]
     usual = study.prepared.rng(8).permutation(len(values))[:_REFERENCE]

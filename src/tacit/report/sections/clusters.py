@@ -54,14 +54,16 @@ def _text(n: int, components: int, p: float, best: NDArray[np.float64]) -> str:
     if n > 1:
         sure = percent(float((best >= _DOUBTFUL).mean()))
         return (
-            f"The rows fall into {n} clusters with gaps between them. {sure} of the rows belong to their cluster with a "
+            f"The rows fall into {n} clusters with gaps between them. {sure} of the rows belong to their cluster with "
+            "a "
             "probability of at least 80 %."
         )
     if components == 1:
         return "No clusters: one component describes the table better than several."
     return (
-        f"No clusters: the best model has {components} components, but rows that were held back show no gap between them "
-        f"(p = {p:.2g}, needed {APART:g}). They describe the shape of one cloud."
+        f"No clusters: the best model has {components} components, but rows that were held back show no gap between "
+        "them "
+        f"(p = {p:.2g}, needed {APART:g}). They may describe the shape of one cloud, or groups that overlap."
     )
 
 

@@ -11,7 +11,7 @@ from tacit.report.study.information import Told
 from tacit.report.study.study import Skipped, Study
 from tacit.report.study.words import counted, cut, listed, short
 
-ALARM, ORDER_ALARM = 0.01, 0.005
+ALARM, ORDER_ALARM = 0.003, 0.002  # chance of a false alarm over all pairs, and over all columns
 _PAIRS, _SIDE = 40, 30
 _LEAST_ROWS = 20
 
@@ -64,7 +64,8 @@ def _text(count: int, tests: int) -> str:
     if count == 0:
         return f"No dependence was found between columns ({counted(tests, 'pair')} tested)."
     return (
-        f"{count} of {counted(tests, 'pair')} of columns depend on each other. Strength is the correlation that would tell as "
+        f"{count} of {counted(tests, 'pair')} of columns depend on each other. Strength is the correlation that would "
+        "tell as "
         "much, by the fitted model or by the table itself, whichever is more."
     )
 
@@ -117,7 +118,9 @@ def _along(study: Study) -> list[dict[str, Any]]:
             "column": cut(aspect.name),
             "probability": belief(pair.p, tests),
             "strength": pair.strength,
-            "text": sentence(aspect, place, pair).replace("with row (", "along the file (").replace("where row is", "in the"),
+            "text": sentence(aspect, place, pair)
+            .replace("with row (", "along the file (")
+            .replace("where row is", "in the"),
         }
         for aspect, pair in kept
     ]
@@ -128,7 +131,7 @@ def dependency_insight(found: dict[str, Any]) -> dict[str, Any]:
     first = found["pairs"][0]
     more = f"; {found['count'] - 1} more pairs depend on each other" if found["count"] > 1 else ""
     return {
-        "text": f"{first['text'][:1].upper()}{first['text'][1:]}{more}.",
+        "text": f"{first['text']}{more}.",
         "section": "dependencies",
         "probability": first["probability"],
         "interval": None,

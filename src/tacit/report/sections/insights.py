@@ -55,7 +55,8 @@ def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
     code = first["codes"][0]
     names = listed([column["name"] for column in with_codes])
     text = (
-        f"{code['value']!r} in {names} probably stands for a missing value ({counted(code['count'], 'time')} in {first['name']}); "
+        f"{code['value']!r} in {names} probably stands for a missing value ({counted(code['count'], 'time')} in "
+        f"{first['name']}); "
         "it is taken as missing."
     )
     return {"text": text, "section": "columns", "probability": code["probability"], "interval": None}
@@ -63,10 +64,11 @@ def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 def _nothing(contents: dict[str, Any]) -> dict[str, Any]:
     several = contents["clusters"].get("probability_more_than_one")
-    return {
-        "text": "Nothing stands out: no clusters, no strange rows, no dependence between columns that could be told from chance.",
-        "section": "clusters",
-        "probability": None if several is None else float(1 - several),
+    if several is None:
+        text, sure = f"Nothing can be said beyond the columns. {contents['clusters']['skipped']}", None
+    else:
+        text, sure = "Nothing stands out: what was looked for could not be told from chance.", float(1 - several)
+    return {"text": text, "section": "columns" if sure is None else "clusters", "probability": sure} | {
         "interval": None,
         "kind": "nothing",
     }

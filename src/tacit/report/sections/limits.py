@@ -7,7 +7,8 @@ from tacit.report.study.words import counted, listed
 
 _ALWAYS = (
     "Dependence is not cause: nothing here says what would happen if a column were changed.",
-    "A cluster is a group of rows with a gap around it. Groups that overlap, or differ only in spread, are not reported.",
+    "A cluster is a group of rows with a gap around it. Groups that overlap, or differ only in spread, are not "
+    "reported.",
     "What was not found may still be there: small tables hide weak effects, and only pairs of columns are tested.",
     "Holes are filled as if they depended on the columns seen only; whether a value is missing because of what it was "
     "cannot be seen in a table.",
@@ -43,14 +44,18 @@ def _by_section(contents: dict[str, Any]) -> list[str]:
     made = []
     if contents.get("target") and "skipped" not in contents["target"]:
         made.append(
-            "The prediction of the target is a simple one (naive Bayes, or linear with squares): a better one may exist, and "
+            "The prediction of the target is a simple one (naive Bayes, or linear with squares): a better one may "
+            "exist, and "
             "columns that say the same share their importance."
         )
     if contents.get("time") and "skipped" not in contents["time"]:
         made.append(
-            "States suppose one series of rows with jumps between levels: a slow trend is cut into steps, and several series in "
+            "States suppose one series of rows with jumps between levels: a slow trend is cut into steps, and "
+            "several series in "
             "one table should be explored one by one."
         )
     if contents["dependencies"].get("order"):
-        made.append("The rows are not in a random order; probabilities suppose that rows are independent of each other.")
+        made.append(
+            "The rows are not in a random order; probabilities suppose that rows are independent of each other."
+        )
     return made

@@ -10,7 +10,7 @@ from tacit.report.study.study import Skipped, Study
 from tacit.report.study.words import cut, listed, percent
 
 Values = NDArray[np.float64]
-_POINTS, _COLUMNS = 3000, 12
+POINTS, _COLUMNS = 3000, 12
 _EDGE = 6.0  # scores are drawn in to this before directions are found, so that no single row makes one
 
 
@@ -45,11 +45,11 @@ def row_map(study: Study) -> dict[str, Any]:
 def _rows(study: Study, log_p: Values) -> NDArray[np.int64]:
     """Rows to show: all, or a sample and the strangest."""
     n = study.prepared.rows
-    if n <= _POINTS:
+    if n <= POINTS:
         return np.arange(n)
     strangest = np.argsort(log_p, kind="stable")[:50]
     rest = study.prepared.rng(7).permutation(np.setdiff1d(np.arange(n), strangest))
-    return np.sort(np.concatenate([strangest, rest[: _POINTS - len(strangest)]]))
+    return np.sort(np.concatenate([strangest, rest[: POINTS - len(strangest)]]))
 
 
 def _features(study: Study, filled: Values) -> tuple[Values, NDArray[np.intp]]:
@@ -90,7 +90,8 @@ def _mostly(loading: Values, owners: NDArray[np.intp], study: Study) -> str:
 def _text(explained: list[float], shown: int, rows: int) -> str:
     part = f" {shown} of {rows} rows are shown, the strangest among them." if shown < rows else ""
     return (
-        "Each point is a row; near rows are alike. The axes are the two main directions of the table as the model sees it, "
+        "Each point is a row; near rows are alike. The axes are the two main directions of the table as the model "
+        "sees it, "
         f"missing values filled with what it expects; together they hold {percent(min(sum(explained), 1.0))} of the "
         f"variation.{part}"
     )

@@ -11,7 +11,7 @@ from tacit.report.study.evidence import belief
 from tacit.report.study.study import Study, shown
 from tacit.report.study.words import cut, listed, percent, short
 
-ALARM = 0.01
+ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
 _LEAST = 5
 
@@ -42,7 +42,9 @@ def missing(study: Study) -> dict[str, Any]:
 def _text(cells: int, all_cells: int, complete: int, rows: int, depends: list[dict[str, Any]]) -> str:
     if cells == 0:
         return "Nothing is missing."
-    start = f"{percent(cells / all_cells)} of the values are missing; {percent(complete / rows)} of the rows are complete."
+    start = (
+        f"{percent(cells / all_cells)} of the values are missing; {percent(complete / rows)} of the rows are complete."
+    )
     if depends:
         names = list(dict.fromkeys(entry["column"] for entry in depends))
         return f"{start} Whether {listed(names)} is missing depends on other columns: the holes are not random."
@@ -89,7 +91,8 @@ def _told(name: str, other: Aspect, holes: bool, pair: Pair, tests: int) -> dict
     else:
         most, least = int(rates.argmax()), int(rates.argmin())
         text = (
-            f"{column} is missing in {percent(float(rates[most]))} of the rows where {on} is {short(other.labels[most])}, and "
+            f"{column} is missing in {percent(float(rates[most]))} of the rows where {on} is "
+            f"{short(other.labels[most])}, and "
             f"in {percent(float(rates[least]))} where it is {short(other.labels[least])}"
         )
     return {
@@ -104,31 +107,37 @@ def _told(name: str, other: Aspect, holes: bool, pair: Pair, tests: int) -> dict
 
 def _imputed(study: Study) -> list[dict[str, Any]]:
     """What the model expects in some of the holes, with intervals that hold with 90 %."""
-    fitted, _, _ = study.model()
-    prepared = study.prepared
-    values = prepared.values
-    spots = _spots(prepared.used, values)
+    values = study.prepared.values
+    spots = _spots(study.prepared.used, values)
     if not spots:
         return []
     rows = np.unique([row for row, _ in spots])
-    means = fitted.mixture.impute_mean(values[rows])
-    low, high = fitted.mixture.impute_interval(values[rows], 0.9)
-    answer = fitted.view.ask(values[rows])
     place = {int(row): at for at, row in enumerate(rows)}
-    made = []
-    for row, j in spots:
-        at, column = place[row], prepared.used[j]
-        told: dict[str, Any] = {"row": row, "column": cut(column.name)}
-        if column.role == "numeric":
-            ends = sorted(float(column.curve.undo(np.array(v))) for v in (low[at, j], high[at, j]))
-            value = float(np.clip(column.curve.undo(np.array(means[at, j])), *ends))
-            told |= {"value": value, "interval": ends, "probability": None}
-        else:
-            chances = answer.shares[at] @ fitted.view.tables[j]
-            code = int(chances.argmax())
-            told |= {"value": shown(column, code), "interval": None, "probability": float(min(chances[code], 1.0))}
-        made.append(told)
-    return made
+    filled = _Filled(study, values[rows])
+    names = [cut(name) for name in study.prepared.names]
+    return [{"row": row, "column": names[j]} | filled.cell(place[row], j) for row, j in spots]
+
+
+class _Filled:
+    """Some rows as the model would fill them."""
+
+    def __init__(self, study: Study, values: NDArray[np.float64]) -> None:
+        fitted, _, _ = study.model()
+        self.used, self.tables = study.prepared.used, fitted.view.tables
+        self.means = fitted.mixture.impute_mean(values)
+        self.ends = fitted.mixture.impute_interval(values, 0.9)
+        self.shares = fitted.view.ask(values).shares
+
+    def cell(self, at: int, j: int) -> dict[str, Any]:
+        """The expected value and its interval; of categories the most probable one and its probability."""
+        column = self.used[j]
+        if column.role == "numeric" and column.curve is not None:
+            low, high = sorted(float(column.curve.undo(end[at, j])) for end in self.ends)
+            value = float(np.clip(column.curve.undo(self.means[at, j]), low, high))
+            return {"value": value, "interval": [low, high], "probability": None}
+        chances = self.shares[at] @ self.tables[j]
+        code = int(chances.argmax())
+        return {"value": shown(column, code), "interval": None, "probability": float(min(chances[code], 1.0))}
 
 
 def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -152,5 +161,3 @@ def missing_insight(found: dict[str, Any]) -> dict[str, Any]:
         "probability": first["probability"],
         "interval": None,
     }
-
-

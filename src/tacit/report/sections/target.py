@@ -14,7 +14,8 @@ from tacit.report.study.study import Skipped, Study
 from tacit.report.study.words import counted, cut, listed, number, percent, short
 
 Values = NDArray[np.float64]
-_LEAST_ROWS, _MOST_ROWS = 40, 12_000
+_LEAST_ROWS = 40
+MOST_ROWS = 12_000
 _HELD = 0.35
 _BINS = 10
 _SURE = 2.807  # two-sided 0.5 %
@@ -59,7 +60,7 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
     if len(rows) < _LEAST_ROWS:
         raise Skipped(f"Column {short(column.name)} is known in {counted(len(rows), 'row')}: at least 40 are needed.")
     rng = study.prepared.rng(10)
-    rows = rng.permutation(rows)[:_MOST_ROWS]
+    rows = rng.permutation(rows)[:MOST_ROWS]
     X = np.column_stack([c.model[rows] for c in others])
     cut_at = round(len(rows) * (1 - _HELD))
     y, classes = y[rows], column.classes if column.role == "codes" else ()
@@ -116,15 +117,18 @@ def _gain(differences: Values) -> tuple[bool, float, float]:
 
 
 def _class_text(task: Task, told: bool, score: float, usual: float, held: int, importance: list[dict[str, Any]]) -> str:
-    rows = f"On {counted(held, 'row')} held back"
+    rows, name = f"On {counted(held, 'row')} held back", short(task.name)
     if not told:
-        return f"{rows} the other columns tell nothing about {short(task.name)} that could be shown."
-    matter = [entry["column"] for entry in importance if entry["interval"][0] > 0]
-    most = f" {listed(matter)} matter most." if matter else ""
-    return (
-        f"{rows} {short(task.name)} is predicted right in {percent(score)}, against {percent(usual)} by always saying the most "
-        f"common class.{most}"
-    )
+        return f"{rows} the other columns tell nothing about {name} that could be shown."
+    if score <= usual:
+        return f"{rows} the other columns make {name} a little less uncertain, but do not help to guess it.{_matter(importance)}"
+    against = f"against {percent(usual)} by always saying the most common class"
+    return f"{rows} {name} is predicted right in {percent(score)}, {against}.{_matter(importance)}"
+
+
+def _matter(importance: list[dict[str, Any]]) -> str:
+    names = [entry["column"] for entry in importance if entry["interval"][0] > 0]
+    return f" What matters: {listed(names)}." if names else ""
 
 
 def _reliability(proba: Values, known: NDArray[np.intp]) -> dict[str, list[Any]]:
@@ -150,9 +154,7 @@ def _numbers(study: Study, task: Task) -> dict[str, Any]:
     before, after = (y - centre) ** 2, (y - mean) ** 2
     usual = max(float(before.mean()), 1e-300)
     told, gain, error = _gain((before - after) / usual)
-    importance = _importance(
-        study, task, lambda X: (y - model.predict(features(X))) ** 2 / usual, after / usual
-    )
+    importance = _importance(study, task, lambda X: (y - model.predict(features(X))) ** 2 / usual, after / usual)
     return {
         "name": cut(task.name),
         "kind": "number",
@@ -195,14 +197,12 @@ class _Features:
 def _number_text(
     task: Task, told: bool, gain: float, error: float, usual: float, importance: list[dict[str, Any]]
 ) -> str:
-    rows = f"On {counted(len(task.held), 'row')} held back"
+    rows, name = f"On {counted(len(task.held), 'row')} held back", short(task.name)
     if not told:
-        return f"{rows} the other columns tell nothing about {short(task.name)} that could be shown."
-    matter = [entry["column"] for entry in importance if entry["interval"][0] > 0]
-    most = f" {listed(matter)} matter most." if matter else ""
+        return f"{rows} the other columns tell nothing about {name} that could be shown."
+    against = f"predictions are off by {number(error)}, against {number(usual)} by always saying the mean"
     return (
-        f"{rows} the other columns explain {percent(max(gain, 0.0))} of the variance of {short(task.name)}: predictions are off "
-        f"by {number(error)}, against {number(usual)} by always saying the mean.{most}"
+        f"{rows} the other columns explain {percent(gain)} of the variance of {name}: {against}.{_matter(importance)}"
     )
 
 
@@ -227,9 +227,7 @@ def _importance(study: Study, task: Task, loss: Any, before: Values) -> list[dic
         X = task.X[task.held]
         X[:, j] = rng.permutation(X[:, j])
         _, gain, error = _gain(loss(X) - before)
-        made.append(
-            {"column": cut(column.name), "gain": gain, "interval": [gain - 1.96 * error, gain + 1.96 * error]}
-        )
+        made.append({"column": cut(column.name), "gain": gain, "interval": [gain - 1.96 * error, gain + 1.96 * error]})
     return sorted(made, key=lambda entry: -entry["gain"])
 
 

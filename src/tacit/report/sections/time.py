@@ -18,8 +18,10 @@ from tacit.sequence import GaussianHMM
 Values = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_LEAST_ROWS, _MOST_ROWS, _MOST_COLUMNS, _MOST_STATES = 40, 10_000, 8, 5
+_LEAST_ROWS, _MOST_COLUMNS, _MOST_STATES = 40, 8, 5
+MOST_ROWS = 5000
 _POINTS, _SEGMENTS, _CHANGES, _PATHS = 2000, 200, 100, 100
+_LEAST_DURATION = 3.0  # rows that a state lasts, on average
 _MARGIN = 10.0  # of the criterion, against the best model without states or without memory
 
 
@@ -83,7 +85,7 @@ def _series(study: Study, name: str) -> Series:
         raise Skipped(f"Column {short(name)} is {column.kind}: time must be a date or a number.")
     rows = np.flatnonzero(~column.missing)
     rows = rows[np.argsort(column.raw[rows], kind="stable")]
-    rows = rows[:: -(-len(rows) // _MOST_ROWS)] if len(rows) else rows
+    rows = rows[:: -(-len(rows) // MOST_ROWS)] if len(rows) else rows
     used = [c for c in study.prepared.used if c.role == "numeric" and c.name != name]
     if len(rows) < _LEAST_ROWS or not used:
         raise Skipped(f"States along {short(name)} need a column of numbers and at least 40 rows with a time.")
@@ -106,16 +108,24 @@ def _model(study: Study, series: Series) -> tuple[Any, dict[str, list[float]]]:
     seed = int(study.prepared.rng(12).integers(2**31))
     grid = {"n_components": list(sizes)}
     with quiet():
-        chains = select((GaussianHMM(n_iter=200, tol=1e-2, n_init=3), grid), series.X, warm_start=False, random_state=seed)
+        chains = select(
+            (GaussianHMM(n_iter=100, tol=1e-2, n_init=2), grid), series.X, warm_start=False, random_state=seed
+        )
         plain = select((Mixture(n_init=2), grid), series.X, warm_start=False, random_state=seed)
     scores = {"states": [line["bic"] for line in chains.table], "without_memory": [line["bic"] for line in plain.table]}
-    best = chains.best["n_components"]
-    clear = min(scores["without_memory"]) - chains.best["bic"] > _MARGIN
-    return (chains.best_model if best > 1 and clear else None), scores
+    best = min(filter(lambda k: _lasts(chains.models[k - 1]), sizes), key=lambda k: scores["states"][k - 1])
+    clear = min(scores["without_memory"]) - scores["states"][best - 1] > _MARGIN
+    return (chains.models[best - 1] if best > 1 and clear else None), scores
+
+
+def _lasts(model: Any) -> bool:
+    """Whether every state lasts for some rows: one that comes and goes in a row is a few strange rows, not a state."""
+    return model is not None and (model.n_components == 1 or model.expected_durations().min() >= _LEAST_DURATION)
 
 
 def _nothing(series: Series, scores: dict[str, list[float]]) -> dict[str, Any]:
-    text = f"No states: the rows look the same along {short(series.column.name)}, as far as a hidden Markov model can tell."
+    along = short(series.column.name)
+    text = f"No states: the rows look the same along {along}, as far as a hidden Markov model can tell."
     path, shares = np.zeros(len(series.rows), dtype=np.int64), np.ones((len(series.rows), 1))
     return {
         "column": cut(series.column.name),
@@ -203,7 +213,8 @@ def time_insight(found: dict[str, Any]) -> dict[str, Any]:
     when = f", most clearly at {changes[0]['at']}" if changes else ""
     shares = listed([percent(card["share"]) for card in found["cards"]], 5)
     most = number(max(card["mean_duration"] for card in found["cards"]))
-    text = f"Along {short(found['column'])} the rows go through {found['states']} states ({shares}; up to {most} rows at a time)"
+    how = f"{shares}; up to {most} rows at a time"
+    text = f"Along {short(found['column'])} the rows go through {found['states']} states ({how})"
     return {
         "text": f"{text}{when}.",
         "section": "time",

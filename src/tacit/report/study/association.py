@@ -1,8 +1,8 @@
 """Whether columns depend on each other: tests of all pairs at once, on classes and on ranks.
 
-A pair is tested twice, and the smaller p-value counts double: the classes of both columns by Pearson's chi-square, which
-sees any kind of dependence, and the normal scores of their ranks by their correlation, which sees rising and falling ones
-best. Holes drop out pair by pair.
+A pair is tested twice, and the smaller p-value counts double: the classes of both columns by Pearson's chi-square,
+which sees any kind of dependence, and the normal scores of their ranks by their correlation, which sees rising and
+falling ones best. Holes drop out pair by pair.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import chi2, fisher_exact, norm, rankdata
+from scipy.special import ndtri, stdtr
+from scipy.stats import chi2, fisher_exact, rankdata
 
 Values = NDArray[np.float64]
 _CLASSES = 5
@@ -182,7 +182,7 @@ def _by_classes(table: Values) -> tuple[float, float]:
     """P-value of Pearson's test, and the correlation that tells as much, corrected for chance."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     n, freedom = table.sum(), (table.shape[0] - 1) * (table.shape[1] - 1)
-    if freedom < 1:
+    if n == 0 or freedom < 1:
         return 1.0, 0.0
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
     if (expected < 1).any() or (expected < 5).mean() > 0.4:  # too few rows for the test
@@ -203,7 +203,7 @@ def _by_ranks(a: Aspect, b: Aspect, n: float) -> tuple[float, float]:
     r = float(np.clip((x @ y) / size, -1, 1)) if size > 0 else 0.0
     if abs(r) > 1 - 1e-12:
         return 0.0, r
-    return float(2 * norm.sf(abs(np.arctanh(r)) * np.sqrt(n - 3))), r
+    return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r**2)))), r
 
 
 def clearest_cell(pair: Pair) -> tuple[int, int]:

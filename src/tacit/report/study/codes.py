@@ -32,30 +32,40 @@ def suspected_codes(x: NDArray[np.float64]) -> list[dict[str, Any]]:
     """
     values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     found: list[dict[str, Any]] = []
-    while len(found) < _MOST and len(values) > 3:
-        ends = [(_probability(values, counts, at), at) for at in (0, len(values) - 1)]
-        chance, at = max(ends)
-        if chance < 0.5:
-            break
-        found.append({"value": _plain(values[at]), "count": int(counts[at]), "probability": chance})
-        values, counts = np.delete(values, at), np.delete(counts, at)
-    return found
+    for side in (slice(None), slice(None, None, -1)):
+        values, counts = values[side], counts[side]
+        size, chance = _codes_at_start(values, counts)
+        found += [
+            {"value": _plain(v), "count": int(c), "probability": chance}
+            for v, c in zip(values[:size], counts[:size], strict=True)
+        ]
+        values, counts = values[size:], counts[size:]
+    return sorted(found, key=lambda code: (-code["probability"], -code["count"]))
 
 
-def _probability(values: NDArray[np.float64], counts: NDArray[np.int64], at: int) -> float:
-    """Chance that the value at an end of the column is a code; zero unless it is repeated and apart."""
-    rest, weights = np.delete(values, at), np.delete(counts, at)
-    count, total = int(counts[at]), int(weights.sum())
-    if count < 2 or total < 10:
+def _codes_at_start(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[int, float]:
+    """How many of the first values are codes, and how probable that is: codes such as -998 and -999 stand together."""
+    tried = [(_probability(values, counts, size), size) for size in range(1, _MOST + 1) if size + 3 <= len(values)]
+    chance, size = max(tried, default=(0.0, 0))
+    return (size, chance) if chance >= 0.5 else (0, 0.0)
+
+
+def _probability(values: NDArray[np.float64], counts: NDArray[np.int64], size: int) -> float:
+    """Chance that the first values are codes; zero unless they are repeated, few, and apart from the rest."""
+    rest, weights = values[size:], counts[size:]
+    count, total = int(counts[:size].sum()), int(weights.sum())
+    if counts[:size].min() < 2 or total < 10 or count > total:
         return 0.0
-    mass = np.cumsum(weights) / total
-    low, high = (float(rest[np.searchsorted(mass, level)]) for level in (0.05, 0.95))
-    span = max(high - low, 1e-12 * max(abs(high), 1e-300))
-    apart = float(np.abs(rest - values[at]).min()) / span
-    usual = _is_usual(float(values[at]), rest)
-    if apart < (0.5 if usual else 2.0) or (not usual and count < 3):
+    order = np.argsort(rest)
+    mass = np.cumsum(weights[order]) / total
+    low, high = (float(rest[order][np.searchsorted(mass, level)]) for level in (0.05, 0.95))
+    gap = abs(float(rest[0] - values[size - 1]))
+    apart = gap / max(high - low, 1e-12 * max(abs(high), 1e-300))
+    usual = any(_is_usual(float(value), rest) for value in values[:size])
+    steps = gap / float(np.median(np.abs(np.diff(rest))))
+    if apart < (0.5 if usual else 2.0) or steps < 3 or (not usual and count < 3 * size):
         return 0.0
-    score = (2.0 if usual else -0.5) + 1.5 * math.log(2 * apart) + 0.5 * math.log(count)
+    score = (2.0 if usual else -0.5) + 1.5 * math.log(2 * apart) + 0.5 * math.log(count) - 2.0 * (size - 1)
     return float(1 / (1 + math.exp(-score)))
 
 

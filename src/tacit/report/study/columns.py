@@ -172,6 +172,4 @@ def _spiked(column: Column, value: float, share: float) -> Column:
     ends = [number(c) for c in cuts]
     names = (number(value), f"up to {ends[0]}", *([f"{ends[0]} to {ends[1]}"] if len(ends) > 1 else []))
     note = f"{percent(share)} of the values are {number(value)}: the model sees this column in classes"
-    return replace(
-        column, notes=(*column.notes, note), role="codes", model=codes, classes=(*names, f"over {ends[-1]}")
-    )
+    return replace(column, notes=(*column.notes, note), role="codes", model=codes, classes=(*names, f"over {ends[-1]}"))

@@ -1,12 +1,7 @@
-"""From a test to a probability, and how many alarms a table may have by chance."""
-
-from typing import Final
+"""From a test to a probability."""
 
 import numpy as np
 from numpy.typing import ArrayLike
-
-ALARM: Final = 0.005
-"""Probability of a false alarm that each kind of finding is allowed, over a whole table."""
 
 
 def belief(p: float, tests: float = 1.0) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
-from scipy.stats import binom, chi2, norm
+from scipy.stats import binom, chi2
 
 from tacit.report.study.model import Fitted, fit_part
 from tacit.report.study.prepare import Prepared
@@ -28,8 +28,8 @@ _TEST_ROWS: Final = 20_000
 _WIDTHS: Final = (0.3, 0.5, 0.75, 1.0)  # of a stretch, in distances of a peak from the valley
 _LEAST_ROWS: Final = 40
 _FOLDS, _FEW_ROWS = 5, 5000
-_HEAVIEST: Final = 2.5
-APART: Final = 0.02
+_MOST: Final = 0.5  # more than this share of the tests must see the valley
+APART: Final = 0.01
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def separate(prepared: Prepared, fitted: Fitted) -> Separation:
         return Separation([tuple(range(len(groups)))], 1.0)
     tests = _folds(prepared, fitted, X)
     while len(groups) > 1:
-        pairs = {pair: _together([test.p(*pair) for test in tests]) for pair in combinations(groups, 2)}
+        pairs = {pair: _together(tests, *pair) for pair in combinations(groups, 2)}
         one, other = max(pairs, key=lambda pair: (pairs[pair], fitted.view.weights[list(pair[0] + pair[1])].sum()))
         p = pairs[one, other]
         if p <= APART:
@@ -65,10 +65,16 @@ def separate(prepared: Prepared, fitted: Fitted) -> Separation:
     return Separation(sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum()), p)
 
 
-def _together(ps: list[float]) -> float:
-    """One p-value of several, by the sum of their normal scores; none counts so much that it outweighs the others."""
-    scores = np.clip(norm.isf(np.clip(ps, 1e-15, 0.95)), None, _HEAVIEST)
-    return float(norm.sf(scores.sum() / np.sqrt(len(ps))))
+def _together(tests: "list[_Test]", g: tuple[int, ...], h: tuple[int, ...]) -> float:
+    """Chance that two groups look as much apart in all tests together, though there is no valley between them."""
+    found = []
+    if len(tests[0].lines):
+        counts = np.array([test.counts(g, h) for test in tests])  # (tests, 3)
+        agree = ((counts[:, 1] < counts[:, 0]) & (counts[:, 1] < counts[:, 2])).mean()
+        found.append(_valley(counts.sum(axis=0)) if agree > _MOST else 1.0)
+    if len(tests[0].tables) >= 3:
+        found.append(float(np.median([test.classes(g, h) for test in tests])))
+    return min(1.0, len(found) * min(found)) if found else 1.0
 
 
 def _folds(prepared: Prepared, fitted: Fitted, X: Values) -> "list[_Test]":
@@ -95,21 +101,16 @@ class _Test:
 
     def __init__(self, prepared: Prepared, view: View, a: Values, b: Values) -> None:
         self.view, self.a, self.b = view, a, b
-        self.joint_a, self.joint_b = (np.concatenate([view.ask(x[s]).joint for s in view.batches(len(x))]) for x in (a, b))
-        ordinal = [j for j in prepared.coded if prepared.used[j].kind == "ordinal" and len(prepared.used[j].classes) > 3]
+        self.joint_a, self.joint_b = (
+            np.concatenate([view.ask(x[s]).joint for s in view.batches(len(x))]) for x in (a, b)
+        )
+        ordinal = [
+            j for j in prepared.coded if prepared.used[j].kind == "ordinal" and len(prepared.used[j].classes) > 3
+        ]
         self.lines = np.array([*prepared.numeric, *ordinal], dtype=np.intp)
         self.tables = {j: t for j, t in view.tables.items() if j not in ordinal}
         rng = prepared.rng(5)
         self.scores_a, self.scores_b = (_scores(x, self.lines, len(prepared.numeric), rng) for x in (a, b))
-        self.known: dict[tuple[tuple[int, ...], ...], float] = {}
-
-    def p(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
-        """Chance that two groups look as much apart, though there is no valley between them."""
-        if (g, h) not in self.known:
-            found = [self._numbers(g, h)] if len(self.lines) else []
-            found += [self._classes(g, h)] if len(self.tables) >= 3 else []
-            self.known[g, h] = min(1.0, len(found) * min(found)) if found else 1.0
-        return self.known[g, h]
 
     def _members(self, joint: Values, g: tuple[int, ...], h: tuple[int, ...]) -> tuple[NDArray[np.bool_], Values]:
         """Rows of the two groups, and the probability of the first rather than the second."""
@@ -117,30 +118,44 @@ class _Test:
         odds = logsumexp(joint[:, list(g)], axis=1) - logsumexp(joint[:, list(h)], axis=1)
         return mine, 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
 
-    def _numbers(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
+    def counts(self, g: tuple[int, ...], h: tuple[int, ...]) -> list[int]:
+        """Rows (b) at the peak of one group, in the valley, and at the peak of the other, as a has them."""
         mine, first = self._members(self.joint_a, g, h)
-        direction = _direction(self.scores_a[mine], first[mine])
         theirs, _ = self._members(self.joint_b, g, h)
+        middle = np.nanmean(self.scores_a, axis=0)
+        direction = _direction(np.where(np.isnan(self.scores_a), middle, self.scores_a)[mine], first[mine])
         if direction is None:
-            return 1.0
-        return _valley(self.scores_a[mine] @ direction, self.scores_b[theirs] @ direction)
+            return [0, 0, 0]
+        return counted(_along(self.scores_a[mine], direction, middle), _along(self.scores_b[theirs], direction, middle))
 
-    def _classes(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
+    def classes(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
         """Latent classes: at least three columns of categories that the others tell, on rows not seen."""
         mine, _ = self._members(self.joint_b, g, h)
         rows = self.b[mine]
         logs = {j: _log_odds(table, self.view.weights, g, h) for j, table in self.tables.items()}
-        own = {j: np.where(np.isnan(rows[:, j]), 0.0, odds[np.nan_to_num(rows[:, j]).astype(int)]) for j, odds in logs.items()}
+        own = {
+            j: np.where(np.isnan(rows[:, j]), 0.0, odds[np.nan_to_num(rows[:, j]).astype(int)])
+            for j, odds in logs.items()
+        }
         total = np.sum(list(own.values()), axis=0)
         found = sorted(_told(rows[:, j], total - own[j] > 0, len(logs[j])) for j in logs)
         return min(1.0, len(found) * found[2])
 
 
 def _scores(X: Values, lines: NDArray[np.intp], n_numeric: int, rng: np.random.Generator) -> Values:
-    """Scores and codes of ordered classes, spread; holes at the middle."""
+    """Scores and codes of ordered classes, spread; NaN where missing."""
     out = X[:, lines].copy()
     out[:, n_numeric:] += rng.uniform(-0.5, 0.5, out[:, n_numeric:].shape)
-    return np.where(np.isnan(out), np.nanmean(out, axis=0), out)
+    return out
+
+
+def _along(X: Values, direction: Values, middle: Values) -> Values:
+    """Rows along a direction, those left out of which too much is missing to say where they are."""
+    gone = np.isnan(X)
+    weight = direction**2 * np.nanvar(X, axis=0)
+    lost = gone @ (weight / weight.sum())
+    limit = next((limit for limit in (0.05, 0.15, 0.3) if (lost <= limit).mean() >= 0.5), 0.5)
+    return np.asarray(np.where(gone, middle, X)[lost <= limit] @ direction)
 
 
 def _direction(X: Values, first: Values) -> Values | None:
@@ -150,18 +165,24 @@ def _direction(X: Values, first: Values) -> Values | None:
         return None
     means = (w @ X) / w.sum(axis=1, keepdims=True)
     inner = sum((X - m).T @ ((X - m) * v[:, None]) for m, v in zip(means, w, strict=True)) / len(X)
-    inner += 1e-3 * np.diag(np.diag(inner)) + 1e-9 * np.eye(X.shape[1])
+    shrink = min(2 * X.shape[1] / len(X), 1.0)  # few rows cannot tell how columns go together within groups
+    inner = (1 - shrink) * inner + (shrink + 1e-3) * np.diag(np.diag(inner)) + 1e-9 * np.eye(X.shape[1])
     return np.asarray(np.linalg.solve(inner, means[1] - means[0]))
 
 
-def _valley(a: Values, b: Values) -> float:
-    """P-value of a valley in b where a has its deepest."""
+def counted(a: Values, b: Values) -> list[int]:
+    """Values of b in stretches of one width: at a peak, in the deepest valley and at the next peak of a."""
     place = _deepest(a)
     if place is None:
-        return 1.0
-    left, middle, right, width = place
-    inside = [int((np.abs(b - at) <= width / 2).sum()) for at in (left, middle, right)]
-    return float(max(binom.cdf(inside[1], inside[1] + side, 0.5) for side in (inside[0], inside[2])))
+        return [0, 0, 0]
+    *middles, width = place
+    return [int((np.abs(b - at) <= width / 2).sum()) for at in middles]
+
+
+def _valley(counts: Values) -> float:
+    """P-value of a valley: both sides must have more."""
+    left, middle, right = (int(count) for count in counts)
+    return float(max(binom.cdf(middle, middle + side, 0.5) for side in (left, right)))
 
 
 def _deepest(a: Values) -> tuple[float, float, float, float] | None:

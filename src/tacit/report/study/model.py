@@ -20,6 +20,7 @@ Values = NDArray[np.float64]
 SEARCH_ROWS: Final = 3000
 FIT_ROWS: Final = 10_000
 _SIZES: Final = ((1, 2, 3), (4, 5, 6), (7, 8, 9))  # larger ones are tried if the largest so far is the best
+_ROWS_EACH: Final = 25  # a component is not tried for fewer rows
 _ROUNDS: Final = 4  # draws of the missing scores before the search
 _NAMES: Final = {True: "full covariance", False: "independent columns"}
 
@@ -94,7 +95,14 @@ def make(prepared: Prepared, size: int, *, full: bool) -> Mixture:
     prior: Any = {names: 30.0 * len(names)} if full else None  # worth 0.3 rows for each column
     seed = int(prepared.rng(3).integers(2**31))
     return Mixture(
-        size, schema=prepared.schema, families=families, prior=prior, tol=1e-3, max_iter=200, random_state=seed, n_init=2
+        size,
+        schema=prepared.schema,
+        families=families,
+        prior=prior,
+        tol=1e-3,
+        max_iter=200,
+        random_state=seed,
+        n_init=2,
     )
 
 
@@ -102,7 +110,7 @@ def _search(X: Values, prepared: Prepared) -> tuple[list[dict[str, Any]], Any]:
     """Compare sizes and shapes; larger sizes only of the best shape, and only while the largest is the best."""
     d = len(prepared.numeric)
     shapes = [False] + ([True] if d > 1 and len(X) > 2 * d else [])
-    most = max(len(X) // 10, 1)
+    most = max(len(X) // _ROWS_EACH, 1)
     lines: list[dict[str, Any]] = []
     models: list[Any] = []
     for sizes in _SIZES:

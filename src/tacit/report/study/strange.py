@@ -21,6 +21,7 @@ _TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
 _CAUTION: Final = 2.0  # standard errors (of about 1 / sqrt(rows)) by which the shape of a tail is lowered
 _SHARED: Final = 100.0  # rows that the shape of all columns together is worth for each
 _FURTHEST: Final = 35.0
+_LIGHT: Final = 0.02  # a component of fewer rows does not vouch for them
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Strangeness:
 
 def strangeness(prepared: Prepared, view: View) -> Strangeness:
     """Judge every row of the table."""
-    X = prepared.spread
+    X, judges = prepared.spread, view.heavier(_LIGHT)
     n, d = len(X), len(view.numeric)
     cells, whole = np.zeros((n, d)), np.zeros(n)
     density, shares = np.empty(n), np.empty((n, view.size))
@@ -55,8 +56,9 @@ def strangeness(prepared: Prepared, view: View) -> Strangeness:
         answer = view.ask(X[part])
         density[part], shares[part] = answer.log_density, answer.shares
         if d:
+            answer = answer if judges is view else judges.ask(X[part])
             seen = ~np.isnan(X[part][:, view.numeric])
-            cells[part] = np.where(seen, _cell_distances(view, answer), np.nan)
+            cells[part] = np.where(seen, _cell_distances(judges, answer), np.nan)
             whole[part] = _row_distances(answer, seen.sum(axis=1))
     if d == 0:
         return Strangeness(np.zeros(n), cells, density, shares)
@@ -103,8 +105,8 @@ def _log_tails(distances: Values) -> Values:
 class _Tail:
     """The tail of distances, on a scale on which a normal tail is exponential.
 
-    That scale is e = -log(normal tail beyond x / normal tail beyond u), with u the distance that 10 % exceed. Longer tails
-    than normal are Weibull tails with a shape below 1. The furthest 2 % have no say but that they are far.
+    That scale is e = -log(normal tail beyond x / normal tail beyond u), with u the distance that 10 % exceed. Longer
+    tails than normal are Weibull tails with a shape below 1. The furthest 2 % have no say but that they are far.
     """
 
     def __init__(self, x: Values) -> None:
@@ -135,7 +137,9 @@ class _Tail:
         normal = _log_tail(self.x)
         if not self.rows:
             return np.asarray(0.5 * normal)  # too few rows to know: cautious
-        beyond = np.maximum(self.base - normal, 0.0) / self._scale(shape)
+        # no lighter than normal (a scale of 1), and what few rows say is not taken at its word
+        scale = max(self._scale(shape), 1.0) * (1 + 1 / np.sqrt(self.rows))
+        beyond = np.maximum(self.base - normal, 0.0) / scale
         near = np.maximum(normal, np.log(_TAIL[0]))
         return np.where(self.x > self.start, np.log(_TAIL[0]) - beyond**shape, near)
 

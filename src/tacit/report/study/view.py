@@ -1,8 +1,8 @@
 """A fitted mixture as plain arrays, asked about all rows at once whatever is missing in each.
 
 With P the precision matrix of a component, y = x - mean with zeros for what is missing, u = P y and c = P_mm^-1 u_m (m:
-missing), the precision of the observed part alone acts as v = u - P_m c, and the conditional mean of the missing part is
--c. Only matrices of the size of m are solved, which is small where holes are few.
+missing), the precision of the observed part alone acts as v = u - P_m c, and the conditional mean of the missing part
+is -c. Only matrices of the size of m are solved, which is small where holes are few.
 """
 
 from collections.abc import Iterator
@@ -88,9 +88,14 @@ class View:
         return len(self.weights)
 
     def ordered(self, order: NDArray[np.intp]) -> "View":
-        """The same mixture with its components in another order."""
+        """The mixture with some of its components, or with all in another order."""
         tables = {j: table[order] for j, table in self.tables.items()}
         return View(self.weights[order], self.numeric, self.means[order], self.covariances[order], tables)
+
+    def heavier(self, least: float) -> "View":
+        """The mixture without components of less weight; itself, if there are none."""
+        kept = np.flatnonzero(self.weights >= min(least, self.weights.max()))
+        return self if len(kept) == self.size else self.ordered(kept)
 
     def batches(self, n: int) -> Iterator[slice]:
         """Slices of rows that are asked about together."""
