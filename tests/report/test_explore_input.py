@@ -134,6 +134,12 @@ def test_long_and_hostile_strings_are_cut_but_not_changed():
     assert levels == {"y" * 199 + "…", "=1+1"}
 
 
+@pytest.mark.parametrize("values", [np.full(60, 1e17), np.r_[np.full(59, 1e17), 1e17 + 16], np.full(60, 1e-300)])
+def test_values_too_close_for_bars_have_one_bar(values):
+    column = told({"v": values, "x": X})["columns"][0]
+    assert sum(column.get("histogram", {"counts": [60]})["counts"]) == 60
+
+
 def test_copies_of_a_column_and_odd_scales_do_not_kill_the_fit():
     found = told({"x": X, "y": X, "z": 1e-12 * X, "w": 1e8 + X})
     assert found["dependencies"]["pairs"][0]["strength"] > 0.99

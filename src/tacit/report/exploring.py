@@ -25,8 +25,8 @@ from tacit.report.sections.time import MOST_ROWS as TIME_ROWS
 from tacit.report.sections.time import time as follow
 from tacit.report.study.columns import judge
 from tacit.report.study.groups import separate
-from tacit.report.study.model import FIT_ROWS, fit_model
-from tacit.report.study.prepare import Prepared, prepare
+from tacit.report.study.model import FIT_ROWS, fit_model, without
+from tacit.report.study.prepare import FEW_FAR, Prepared, prepare
 from tacit.report.study.read import read_columns
 from tacit.report.study.strange import strangeness
 from tacit.report.study.study import Skipped, Study
@@ -34,6 +34,7 @@ from tacit.report.study.words import counted, cut
 
 MAX_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 10
+_DOUBTFUL: Final = -9.2  # log of a chance of one in ten thousand
 _PARTS: Final = ("reading", "model", "clusters", "anomalies", "missing", "dependencies", "target", "time", "done")
 Progress = Callable[[str, float], None]
 Tell = Callable[[str], None]
@@ -160,7 +161,13 @@ def _study(prepared: Prepared, tell: Tell) -> Study:
     tell("clusters")
     separation = separate(prepared, fitted)
     tell("anomalies")
-    return Study(prepared, fitted, separation, strangeness(prepared, fitted.view))
+    strange = strangeness(prepared, fitted.view, separation.groups)
+    # numbers that do not belong have widened the model: it is fitted again without them
+    doubtful = strange.cells < _DOUBTFUL
+    if 0 < doubtful.any(axis=1).mean() <= FEW_FAR:
+        fitted = without(prepared, fitted, doubtful)
+        strange = strangeness(prepared, fitted.view, separation.groups)
+    return Study(prepared, fitted, separation, strange)
 
 
 def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _remarks(column: Column, used: bool) -> list[str]:
 
 def _numbers(seen: NDArray[np.float64]) -> dict[str, Any]:
     low, high = float(seen.min()), float(seen.max())
-    counts, edges = np.histogram(seen, bins=_BARS if high > low else 1, range=(low, high) if high > low else None)
+    counts, edges = _bars(seen, low, high)
     return {
         "mean": float(seen.mean()),
         "sd": float(seen.std(ddof=1)) if len(seen) > 1 else 0.0,
@@ -78,6 +78,15 @@ def _numbers(seen: NDArray[np.float64]) -> dict[str, Any]:
         "skew": skewness(seen),
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
     }
+
+
+def _bars(seen: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Counts between even edges; one bar, if the values are too close for the edges to differ."""
+    edges = np.linspace(low, high, _BARS + 1)
+    if not (np.diff(edges) > 0).all():
+        room = max(abs(low), abs(high), 1.0)
+        return np.array([len(seen)]), np.array([low - 0.5 * room, high + 0.5 * room])
+    return np.histogram(seen, bins=edges)
 
 
 def _dates(seen: NDArray[np.float64]) -> dict[str, Any]:

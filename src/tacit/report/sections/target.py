@@ -121,7 +121,8 @@ def _class_text(task: Task, told: bool, score: float, usual: float, held: int, i
     if not told:
         return f"{rows} the other columns tell nothing about {name} that could be shown."
     if score <= usual:
-        return f"{rows} the other columns make {name} a little less uncertain, but do not help to guess it.{_matter(importance)}"
+        little = f"the other columns make {name} a little less uncertain, but do not help to guess it"
+        return f"{rows} {little}.{_matter(importance)}"
     against = f"against {percent(usual)} by always saying the most common class"
     return f"{rows} {name} is predicted right in {percent(score)}, {against}.{_matter(importance)}"
 

@@ -113,7 +113,7 @@ def _model(study: Study, series: Series) -> tuple[Any, dict[str, list[float]]]:
         )
         plain = select((Mixture(n_init=2), grid), series.X, warm_start=False, random_state=seed)
     scores = {"states": [line["bic"] for line in chains.table], "without_memory": [line["bic"] for line in plain.table]}
-    best = min(filter(lambda k: _lasts(chains.models[k - 1]), sizes), key=lambda k: scores["states"][k - 1])
+    best = min(filter(lambda k: _lasts(chains.models[k - 1]), sizes), key=lambda k: scores["states"][k - 1], default=1)
     clear = min(scores["without_memory"]) - scores["states"][best - 1] > _MARGIN
     return (chains.models[best - 1] if best > 1 and clear else None), scores
 

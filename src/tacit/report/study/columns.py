@@ -61,11 +61,6 @@ class Column:
         """(n,) where there is no value."""
         return np.isnan(self.raw)
 
-    @property
-    def is_number(self) -> bool:
-        """Whether it is shown as numbers."""
-        return self.kind == "numeric" or (self.kind in ("identifier", "constant") and not self.levels)
-
     def step(self) -> float:
         """Least distance of two different values."""
         different = np.unique(self.raw[~self.missing])

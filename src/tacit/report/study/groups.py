@@ -152,8 +152,8 @@ def _scores(X: Values, lines: NDArray[np.intp], n_numeric: int, rng: np.random.G
 def _along(X: Values, direction: Values, middle: Values) -> Values:
     """Rows along a direction, those left out of which too much is missing to say where they are."""
     gone = np.isnan(X)
-    weight = direction**2 * np.nanvar(X, axis=0)
-    lost = gone @ (weight / weight.sum())
+    weight = direction**2 * np.where(gone, middle, X).var(axis=0) if len(X) else direction**2
+    lost = gone @ (weight / max(weight.sum(), 1e-300))
     limit = next((limit for limit in (0.05, 0.15, 0.3) if (lost <= limit).mean() >= 0.5), 0.5)
     return np.asarray(np.where(gone, middle, X)[lost <= limit] @ direction)
 

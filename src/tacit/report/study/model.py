@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -64,6 +64,16 @@ def fit_model(prepared: Prepared) -> Fitted:
             best = refit(view.completed(X, rng), best)
             view = view_of(best, prepared.numeric)
     return Fitted(best, view, lines, len(X))
+
+
+def without(prepared: Prepared, fitted: Fitted, doubtful: NDArray[np.bool_]) -> Fitted:
+    """Fit the same mixture again as if some numbers, given by (rows, scores), were missing."""
+    rng, X = prepared.rng(13), prepared.tame.copy()
+    rows, columns = np.nonzero(doubtful[prepared.sample])
+    X[rows, prepared.numeric[columns]] = np.nan
+    known = ~np.isnan(X).all(axis=1)
+    again = refit(fitted.view.completed(_some(X[known], FIT_ROWS, rng), rng), fitted.mixture)
+    return replace(fitted, mixture=again, view=view_of(again, prepared.numeric))
 
 
 def _some(X: Values, most: int, rng: np.random.Generator) -> Values:

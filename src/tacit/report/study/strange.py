@@ -21,7 +21,7 @@ _TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
 _CAUTION: Final = 2.0  # standard errors (of about 1 / sqrt(rows)) by which the shape of a tail is lowered
 _SHARED: Final = 100.0  # rows that the shape of all columns together is worth for each
 _FURTHEST: Final = 35.0
-_LIGHT: Final = 0.02  # a component of fewer rows does not vouch for them
+_LIGHT: Final = 0.05  # share of the rows, from which a component is heavy
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,19 @@ class Strangeness:
     shares: Values
 
 
-def strangeness(prepared: Prepared, view: View) -> Strangeness:
-    """Judge every row of the table."""
-    X, judges = prepared.spread, view.heavier(_LIGHT)
+def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -> Strangeness:
+    """Judge every row of the table.
+
+    Parameters
+    ----------
+    prepared
+        The table.
+    view
+        The mixture.
+    groups
+        The components of each cluster. A light component vouches for its rows only if it is a cluster.
+    """
+    X, judges = prepared.spread, view.ordered(_vouching(view, groups))
     n, d = len(X), len(view.numeric)
     cells, whole = np.zeros((n, d)), np.zeros(n)
     density, shares = np.empty(n), np.empty((n, view.size))
@@ -56,7 +66,7 @@ def strangeness(prepared: Prepared, view: View) -> Strangeness:
         answer = view.ask(X[part])
         density[part], shares[part] = answer.log_density, answer.shares
         if d:
-            answer = answer if judges is view else judges.ask(X[part])
+            answer = answer if judges.size == view.size else judges.ask(X[part])
             seen = ~np.isnan(X[part][:, view.numeric])
             cells[part] = np.where(seen, _cell_distances(judges, answer), np.nan)
             whole[part] = _row_distances(answer, seen.sum(axis=1))
@@ -67,6 +77,13 @@ def strangeness(prepared: Prepared, view: View) -> Strangeness:
     many = np.log(np.maximum((~np.isnan(cells)).sum(axis=1), 1))
     log_p = np.log(2) + np.minimum(cell_logs.min(axis=1) + many, row_logs)
     return Strangeness(np.minimum(log_p, 0.0), cell_logs, density, shares)
+
+
+def _vouching(view: View, groups: list[tuple[int, ...]]) -> NDArray[np.intp]:
+    """Components that vouch for rows: of every cluster the heavy ones, or all if none is heavy."""
+    heavy = view.weights >= _LIGHT
+    kept = [[k for k in group if heavy[k]] or list(group) for group in groups]
+    return np.sort(np.concatenate([np.array(part, dtype=np.intp) for part in kept]))
 
 
 def _cell_distances(view: View, answer: Answer) -> Values:

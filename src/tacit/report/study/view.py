@@ -92,11 +92,6 @@ class View:
         tables = {j: table[order] for j, table in self.tables.items()}
         return View(self.weights[order], self.numeric, self.means[order], self.covariances[order], tables)
 
-    def heavier(self, least: float) -> "View":
-        """The mixture without components of less weight; itself, if there are none."""
-        kept = np.flatnonzero(self.weights >= min(least, self.weights.max()))
-        return self if len(kept) == self.size else self.ordered(kept)
-
     def batches(self, n: int) -> Iterator[slice]:
         """Slices of rows that are asked about together."""
         step = max(_ROOM // (self.size * max(len(self.numeric), 1)), 1)
