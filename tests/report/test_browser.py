@@ -247,10 +247,10 @@ def test_a_real_report_is_silent_and_accessible(browser: Any, tmp_path: Path) ->
     from axe_playwright_python.sync_playwright import Axe
 
     table, name, _ = example_table()
-    n = len(table["alcohol"])
+    n = len(table["species"])
     table["day"] = [f"2024-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(n)]
     path = tmp_path / "real.html"
-    explore(table, target="grower", time="day", name=name).to_html(path)
+    explore(table, target="species", time="day", name=name).to_html(path)
     with Visit(browser, path) as opened:
         opened.open_all()
         opened.point_at_a_row()
