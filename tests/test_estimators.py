@@ -4,9 +4,15 @@ A new model needs no line here. A line in CONFIGURATIONS examines it in more tha
 make it if its constructor has required arguments.
 """
 
+import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tacit.checks import LAWS, all_estimators, estimator_checks, expected_failures, for_rows
@@ -52,6 +58,24 @@ def test_scikit_learn(estimator, check):
 @pytest.mark.parametrize("check", list(laws()))
 def test_law(check):
     check()
+
+
+@pytest.mark.parametrize("model", list(map(for_rows, one_of_each())), ids=repr)
+def test_pipelines_searches_and_notebooks_take_it(model):
+    rows = np.random.default_rng(0).integers(0, 2, size=(60, 4)).astype(float)
+    if hasattr(model, "_check_data"):
+        rows = np.asarray(model._check_data(60, np.random.default_rng(0)))
+    y = np.arange(60) % 2
+    assert type(model).__name__ in model._repr_html_()
+    fitted = make_pipeline(FunctionTransformer(), clone(model)).fit(rows, y)
+    name, value = next(iter(model.get_params().items()))
+    search = GridSearchCV(model, {name: [value]}, cv=2, scoring=_all_alike).fit(rows, y)
+    assert pickle.loads(pickle.dumps(search)).best_params_ == search.best_params_
+    assert type(fitted[-1]) is type(search.best_estimator_)
+
+
+def _all_alike(model, X, y=None):
+    return 1.0
 
 
 @pytest.mark.parametrize("model", list(one_of_each()), ids=repr)
