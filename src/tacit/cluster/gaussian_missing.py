@@ -4,7 +4,7 @@ import numpy as np
 
 from tacit import compiled
 from tacit.cluster.gaussian_holes import expect_holed, holed_rows, joint_holed, suits_precisions
-from tacit.cluster.gaussian_params import GaussianParams, Kind
+from tacit.cluster.gaussian_params import GaussianParams, Kind, powers_of_two
 from tacit.cluster.gaussian_patterns import Patterns, patterns_of
 from tacit.data.chunks import ArraySource, Chunk, ChunkSource
 from tacit.learn.protocol import Array
@@ -64,12 +64,6 @@ def _run(params: GaussianParams, X: Array, weights: Array, patterns: Patterns, *
             patterns.edges, params.means, params.matrices, log_weights, powers_of_two(_BLOCK), *out,
         )
     )  # fmt: skip
-
-
-def powers_of_two(rows: int) -> tuple[Array, Array]:
-    """Scratch of the compiled exponential: integers, and the same memory as floats."""
-    scales = np.empty(rows)
-    return scales.view(np.int64), scales
 
 
 def _shaped(second: Array, kind: Kind) -> Array:

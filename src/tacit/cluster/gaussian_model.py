@@ -7,8 +7,8 @@ import numpy as np
 from tacit import compiled
 from tacit.cluster.gaussian_constraints import Constraints
 from tacit.cluster.gaussian_gradient import packed, packed_slope, unpacked
-from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of, powers_of_two
-from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind, upper_triangle
+from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
+from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind, powers_of_two, upper_triangle
 from tacit.cluster.gaussian_prior import FramePrior, MixturePrior, relative_prior
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.gaussian_update import updated

@@ -23,6 +23,12 @@ _FAR = 1e6
 _WIDE = 96
 
 
+def powers_of_two(rows: int) -> tuple[Array, Array]:
+    """Scratch of the compiled exponential: integers, and the same memory as floats."""
+    scales = np.empty(rows)
+    return scales.view(np.int64), scales
+
+
 @cache
 def upper_triangle(d: int) -> tuple[Array, Array]:
     """Rows and columns of the upper triangle; looking them up costs as much as an iteration on a small table."""

@@ -28,14 +28,7 @@ def standardise(X, start, n, origin, inverse_scale, Z):
             Z[j, i] = 0.0
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    fastmath={"contract", "reassoc"},
-)
+@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
 def fill_features(first, second, target, factor, F):
     """Quadratic features behind F[0] = 1 and F[1:d+1] = z: F[target] sums factor * F[first] * F[second]."""
     B = F.shape[1]
@@ -76,14 +69,7 @@ def elementwise_densities(Z, means, roots, constants, L):
                 L[k, i] -= 0.5 * y * y
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    fastmath={"contract", "reassoc"},
-)
+@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
 def add_elementwise_moments(Z, R, means, N, S1, S2):
     """Add moments about the means, column by column; Z is (d, B)."""
     K, d = means.shape
@@ -225,14 +211,7 @@ def centre_rows(Z, centre, D):
             D[i, j] = Z[i, j] - centre[j]
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    fastmath={"contract", "reassoc"},
-)
+@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
 def whitened_squares(Y, first, offset, at, out):
     """out[at + i] -= |Y_i - offset|^2 / 2, over the columns of Y from `first` on."""
     for i in range(len(Y)):
@@ -425,14 +404,7 @@ def observed_densities(Z, means, seen, n_seen, U, constants, G, y, L):
                 L[k, i] -= 0.5 * y[i] * y[i]
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    fastmath={"contract", "reassoc"},
-)
+@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
 def add_observed_moments(Z, R, means, seen, n_seen, G, y, n, s1, s2):
     """Add weight, first and second moments about the means of the observed columns of one block."""
     width = R.shape[1]

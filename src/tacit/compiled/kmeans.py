@@ -152,14 +152,7 @@ def direct(X, weights, origin, missing, centres, scratch, labels, weight, first,
     return total
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def block_cost(nearest, scale, weights, size):
     """Sum of weighted, scaled squared distances."""
     total = 0.0
@@ -168,14 +161,7 @@ def block_cost(nearest, scale, weights, size):
     return total
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def add_to_few(T, size, owner, weight, first):
     """Add rows to their clusters, cluster by cluster: for a few of them that vectorises, and is faster."""
     d = first.shape[1]

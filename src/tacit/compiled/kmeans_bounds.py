@@ -77,14 +77,7 @@ def own_distances(X, origin, unit, centres, owner, Y, square, gap):
         gap[i] = math.sqrt(square[i]) * unit * 1.0000003
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fast_square(y, centre):
     """Squared distance, in whatever order of additions is fastest."""
     total = 0.0
@@ -149,14 +142,7 @@ def fetch(Z, who, middle, A):
             A[q, j] = Z[who[q], j] - middle[j]
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def length(a):
     """Norm of a vector in single precision."""
     total = np.float32(0.0)
@@ -165,14 +151,7 @@ def length(a):
     return np.sqrt(total)
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath={"nnan", "nsz"},
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def lowest(row, norm):
     """The least of -2 c.y + |c|^2."""
     least = np.float32(np.inf)
