@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -81,21 +82,29 @@ def test_a_pass_that_is_given_up_makes_no_copy(path):
 
 
 def test_a_full_disk_ends_the_copy_only(path, monkeypatch):
-    class FullFile:
-        def tell(self):
-            return 0
+    whole, calls = os.pwrite, []
 
-        def write(self, data):
+    def until_full(number, data, offset):
+        calls.append(offset)
+        if len(calls) > 3:
             raise OSError(28, "No space left on device")
+        return whole(number, data, offset)
 
-        def close(self):
-            pass
-
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda **options: FullFile())
+    monkeypatch.setattr("os.pwrite", until_full)
     source = copied(path)
     for _ in range(2):
         assert sum(chunk.n_rows for chunk in source) == 3000
+    assert len(calls) > 4
     assert not source._store.spill.is_whole
+
+
+def test_a_disk_that_takes_little_at_a_time(path, monkeypatch):
+    whole = os.pwrite
+    monkeypatch.setattr("os.pwrite", lambda number, data, offset: whole(number, data[:1000], offset))
+    source = copied(path, weights="w")
+    first, second = ([chunk.X.copy() for chunk in source] for _ in range(2))
+    assert source._store.spill.is_whole
+    np.testing.assert_array_equal(np.concatenate(first), np.concatenate(second))
 
 
 def test_no_copy_without_ample_room(path, monkeypatch):
@@ -111,8 +120,21 @@ def test_no_copy_without_ample_room(path, monkeypatch):
 def test_two_readers_at_a_time():
     spill = Spill(1, np.float64)
     chunks = [Chunk(np.full((2, 1), float(i)), start=2 * i) for i in range(5)]
-    first, second = spill.written(iter(chunks)), spill.written(iter(chunks))
-    assert [next(first).start, next(second).start] == [0, 0]
-    assert [chunk.start for chunk in second] == [2, 4, 6, 8]
-    assert [chunk.start for chunk in first] == [2, 4, 6, 8]
-    assert [chunk.X[0, 0] for chunk in spill] == [0.0, 1.0, 2.0, 3.0, 4.0]
+    first, second = spill.writing(iter(chunks)), spill.writing(iter(chunks))
+    assert [next(first)().start, next(second)().start] == [0, 0]
+    assert [load().start for load in second] == [2, 4, 6, 8]
+    assert not spill.is_whole
+    assert [load().start for load in first] == [2, 4, 6, 8]
+    assert [load().X[0, 0] for load in spill.loads()] == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_threads_write_and_read_in_any_order():
+    rng, spill = np.random.default_rng(0), Spill(3, np.float64)
+    chunks = [Chunk(rng.normal(size=(50, 3)), rng.uniform(size=50), start=50 * i) for i in range(40)]
+    late = list(spill.writing(iter(chunks)))
+    assert not spill.is_whole
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda load: load(), reversed(late)))
+        assert spill.is_whole
+        total = sum(pool.map(lambda load: (load().X * load().weights[:, None]).sum(), spill.loads()))
+    assert total == pytest.approx(sum((chunk.X * chunk.weights[:, None]).sum() for chunk in chunks), rel=1e-12)

@@ -114,7 +114,7 @@ def _origin(cut: Cut, row: int) -> str:
 
 
 def weights_of(cut: Cut, name: str) -> WeightArray:
-    """Weights of the rows: finite, not negative."""
+    """Weights of the rows: finite, not negative, and one for each sequence."""
     w = matrix_of(cut, [name], np.float64)[:, 0].astype(np.float64, copy=False)
     wrong = ~(np.isfinite(w) & (w >= 0))
     if wrong.any():
@@ -123,6 +123,8 @@ def weights_of(cut: Cut, name: str) -> WeightArray:
             _origin(cut, row),
             f"the weight {name!r} of row {cut.start + row} is {w[row]:g}: weights are finite and not negative",
         )
+    if cut.lengths is not None and (w != np.repeat(w[np.cumsum(cut.lengths) - cut.lengths], cut.lengths)).any():
+        raise ValueError(f"the weight {name!r} changes within a sequence: give each sequence one weight")
     return w
 
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from tacit.data.chunks import Chunk
 from tacit.data.spill import Spill
+from tacit.data.values import quote
 
 
 class Reader(Protocol):
@@ -26,6 +27,17 @@ class Reader(Protocol):
 
     def batches(self, names: Sequence[str], numbers: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
         """Give the columns batch by batch, each with where it comes from."""
+
+
+def check_names(reader: Reader, features: Sequence[str], roles: Sequence[str], where: str) -> None:
+    """See that the columns are there, and no feature twice."""
+    known = reader.schema.names
+    absent = [name for name in (*features, *roles) if name not in known]
+    if absent:
+        raise ValueError(f"column {quote(absent)} is not in {where}, which has {quote(known, 10)}")
+    if len(set(features)) < len(features):
+        raise ValueError(f"columns names a column twice: {quote(features, 10)}")
+    reader.check((*features, *roles))
 
 
 class Store:

@@ -2,10 +2,10 @@
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.data.ahead import read_ahead
 from tacit.data.arrow import Shelf, check_matrix, float_type, matrix_of, refuse_text, values_of, weights_of
@@ -13,12 +13,12 @@ from tacit.data.bounds import check_chunk_rows, chunk_bounds
 from tacit.data.chunks import Chunk
 from tacit.data.cut import Cut, concatenated, cut_rows, cut_sequences
 from tacit.data.digest import digest_of
-from tacit.data.matrix import FloatArray, WeightArray, check_size, check_weights
-from tacit.data.reader import Reader, Store
+from tacit.data.loads import Load, given
+from tacit.data.matrix import FloatArray, check_size, check_weights
+from tacit.data.reader import Reader, Store, check_names
 from tacit.data.schema import Schema
 from tacit.data.spill import Spill, has_room
 from tacit.data.table_source import SOME_BYTES, TableSource
-from tacit.data.values import quote
 
 KEEP_BYTES: Final = 1 << 26
 """A table of at most this size stays in memory after the first pass, so that it is read once."""
@@ -82,17 +82,7 @@ class StoredSource(TableSource):
         rest = tuple(name for name in self.reader.schema.names if name not in roles)
         self.features: tuple[str, ...] = self._asked or (self.schema.names if self.schema else rest)
         self._roles = tuple(roles)
-        self._check_names()
-
-    def _check_names(self) -> None:
-        names = (*self.features, *self._roles)
-        known = self.reader.schema.names
-        absent = [name for name in names if name not in known]
-        if absent:
-            raise ValueError(f"column {quote(absent)} is not in {self.where}, which has {quote(known, 10)}")
-        if len(set(self.features)) < len(self.features):
-            raise ValueError(f"columns names a column twice: {quote(self.features, 10)}")
-        self.reader.check(names)
+        check_names(self.reader, self.features, self._roles, self.where)
 
     # what it is
 
@@ -174,49 +164,64 @@ class StoredSource(TableSource):
     # chunks
 
     def __iter__(self) -> Iterator[Chunk]:
-        if self._store.chunks is not None:
-            return (self._with_memo(i, chunk) for i, chunk in enumerate(self._store.chunks))
-        return self._read()
+        return (load() for load in self.loads())
 
-    def _with_memo(self, i: int, chunk: Chunk) -> Chunk:
+    def loads(self) -> Iterator[Load]:
+        """Give functions that give the chunks in order: what is left to do for a chunk is done in who calls them."""
+        store = self._store
+        if store.chunks is not None:
+            loads: Iterator[Load] = map(given, store.chunks)
+        elif store.spill is not None and store.spill.is_whole:
+            loads = store.spill.loads()
+        else:
+            loads = self._first_loads()
+        return (partial(self._with_memo, i, load) for i, load in enumerate(loads))
+
+    def _with_memo(self, i: int, load: Load) -> Chunk:
+        chunk = load()
         keep = self._store.chunks is not None or chunk.stop <= self._memo_rows
         memo = self._memos.setdefault(i, {}) if keep else {}
         return Chunk(chunk.X, chunk.weights, chunk.start, memo, chunk.lengths, chunk.y)
 
-    def _read(self) -> Iterator[Chunk]:
-        size = 8 * max(len(self.column_names), 1)
-        keep: list[Chunk] | None = [] if self.n_rows * size <= KEEP_BYTES else None
-        depth = int(np.clip(_AHEAD_BYTES // (size * check_chunk_rows(self.chunk_rows)), 1, 4))
-        weight, counted = 0.0, 0
-        for i, chunk in enumerate(read_ahead(self._fastest(keep=keep is not None), depth)):
+    def _first_loads(self) -> Iterator[Load]:
+        """From the files, with a decoded copy if that is worth it."""
+        few = self.n_rows * 8 * max(len(self.column_names), 1) <= KEEP_BYTES
+        spill = None if few else self._copy()
+        chunks = self._read(keep=few)
+        return map(given, chunks) if spill is None else spill.writing(chunks)
+
+    def _copy(self) -> Spill | None:
+        if not self._many_passes or self.target is not None or self.sequences_by is not None:
+            return None
+        weight_bytes = 0 if self.weights is None else 8
+        n_bytes = self.n_rows * (self.n_columns * np.dtype(self.dtype).itemsize + weight_bytes)
+        if self._store.spill is None and has_room(n_bytes):
+            self._store.spill = Spill(self.n_columns, self.dtype, n_bytes)
+        return self._store.spill
+
+    def _read(self, *, keep: bool) -> Iterator[Chunk]:
+        chunk_bytes = 8 * max(len(self.column_names), 1) * check_chunk_rows(self.chunk_rows)
+        depth = int(np.clip(_AHEAD_BYTES // chunk_bytes, 1, 4))
+        kept, weight, counted = list[Chunk](), 0.0, 0
+        for chunk in read_ahead(self._chunks, depth):
             weight += chunk.total_weight
             counted += chunk.n_rows if chunk.weights is None else int(np.count_nonzero(chunk.weights))
-            if keep is not None:
-                keep.append(chunk)
-            yield self._with_memo(i, chunk)
+            if keep:
+                kept.append(chunk)
+            yield chunk
         self._store.totals, self._store.checked = (weight, counted), True
-        self._store.chunks = None if keep is None else tuple(keep)
-
-    def _fastest(self, *, keep: bool) -> Callable[[], Iterator[Chunk]]:
-        """From the decoded copy if there is one; making one if that is worth it."""
-        store = self._store
-        if store.spill is not None and store.spill.is_whole:
-            return store.spill.__iter__
-        if keep or not self._many_passes or self.target is not None or self.sequences_by is not None:
-            return self._chunks
-        size = self.n_rows * (self.n_columns + 1) * 8
-        if store.spill is None and has_room(size):
-            store.spill = Spill(self.n_columns, self.dtype)
-        spill = store.spill
-        return self._chunks if spill is None else lambda: spill.written(self._chunks())
+        self._store.chunks = tuple(kept) if keep else None
 
     def _chunks(self) -> Iterator[Chunk]:
         make = self._encoder()
-        given = None if self.weights is None or isinstance(self.weights, str) else self._given_weights()
+        name = self.weights if isinstance(self.weights, str) else None
+        given = None if name is not None else check_weights(self.weights, self.n_rows)
         for cut in self.cuts():
             X = make(cut)
-            weights = self._weights(cut, given)
-            yield Chunk(X, weights, cut.start, {}, cut.lengths, self._targets(cut))
+            here = None if given is None else given[cut.start : cut.start + cut.n_rows]
+            weights = here if name is None else weights_of(cut, name)
+            y = None if self.target is None else values_of(cut, self.target)
+            yield Chunk(X, weights, cut.start, {}, cut.lengths, y)
 
     def cuts(self, extra: Sequence[str] = ()) -> Iterator[Cut]:
         """Give the raw rows of each chunk: features, roles, and further columns."""
@@ -255,22 +260,6 @@ class StoredSource(TableSource):
         for f in self._after:
             X = f(X)
         return X
-
-    def _targets(self, cut: Cut) -> NDArray[Any] | None:
-        return None if self.target is None else values_of(cut, self.target)
-
-    def _weights(self, cut: Cut, given: WeightArray | None) -> WeightArray | None:
-        if given is not None:
-            return given[cut.start : cut.start + cut.n_rows]
-        if self.weights is None:
-            return None
-        w = weights_of(cut, self.weights)
-        if cut.lengths is not None and (w != np.repeat(w[np.cumsum(cut.lengths) - cut.lengths], cut.lengths)).any():
-            raise ValueError(f"the weight {self.weights!r} changes within a sequence: give each sequence one weight")
-        return w
-
-    def _given_weights(self) -> WeightArray | None:
-        return check_weights(self.weights, self.n_rows)
 
     # what can be known without the features
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.data.dask import DaskSource
+from tacit.data.loads import loads_of
 from tacit.learn.cores import n_threads, single_threaded_blas, threads
 from tacit.learn.dask import on_dask
 from tacit.learn.tree import tree_sum
@@ -105,14 +106,18 @@ def _is_single(source: Iterable[Chunk]) -> bool:
     return isinstance(source, Sized) and len(source) == 1
 
 
+def _worked(f: Callable[[Item], Result], load: Callable[[], Item]) -> Result:
+    return f(load())
+
+
 def _in_order(
     pool: ThreadPoolExecutor, f: Callable[[Chunk], Result], chunks: Iterable[Chunk], window: int
 ) -> Iterator[Result]:
     """Results in the order of the chunks; what has not begun when somebody stops is not begun."""
     pending: deque[Future[Result]] = deque()
     try:
-        for chunk in chunks:
-            pending.append(pool.submit(f, chunk))
+        for load in loads_of(chunks):
+            pending.append(pool.submit(_worked, f, load))
             if len(pending) >= window:
                 yield pending.popleft().result()
         while pending:
