@@ -7,6 +7,7 @@ from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.data.chunks import Chunk, as_source
+from tacit.data.sums import summing
 from tacit.decide.mixin import DecideMixin
 from tacit.learn.protocol import Array
 from tacit.learn.reduce import mapping
@@ -34,20 +35,32 @@ class MixturePredictions(DecideMixin):
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows."""
-        return float(np.mean(self.score_samples(X)))
+        total, n = self._evidence(X)
+        return float(total / n)
 
     def aic(self, X: Any) -> float:
         """Akaike's criterion on the rows: lower is better."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+        return float(-2 * self._evidence(X)[0] + 2 * self._n_parameters())
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion on the rows: lower is better."""
-        log_densities = self.score_samples(X)
-        return float(-2 * log_densities.sum() + self._n_parameters() * np.log(len(log_densities)))
+        total, n = self._evidence(X)
+        return float(-2 * total + self._n_parameters() * np.log(n))
 
     def icl(self, X: Any) -> float:
         """Integrated completed likelihood: the BIC plus twice the entropy of the memberships; lower is better."""
-        return float(self.bic(X) + 2 * entr(self.predict_proba(X)).sum())
+        return float(self.bic(X) + 2 * self._doubt(X))
+
+    @summing
+    def _evidence(self, X: Any) -> Array:
+        """(2,) log density of all rows, and how many there are."""
+        log_densities = self.score_samples(X)
+        return np.array([log_densities.sum(), len(log_densities)])
+
+    @summing
+    def _doubt(self, X: Any) -> Array:
+        """() entropy of the memberships of all rows."""
+        return np.asarray(entr(self.predict_proba(X)).sum())
 
     def surprise(self, X: Any) -> Array:
         """(n, d) how unexpected each entry is given the rest of its row: -log p(x_j | the other columns).

@@ -1,13 +1,13 @@
 """What a model says about the rows of a table that is not in memory, written to a file chunk by chunk."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tacit.data import frames
-from tacit.data.arrow import matrix_of
+from tacit.data.arrow import matrix_of, values_of
 from tacit.data.chunks import is_dask
 from tacit.data.cut import Cut
 from tacit.data.stored import StoredSource
@@ -33,47 +33,54 @@ def answered(
     verb = method.func.__name__ if hasattr(method, "func") else "answer"
     if is_dask(X):
         return estimator._lazily(lambda part: method(part, *args, **kwargs), X)
-    source = _source(estimator, X, columns, filters, sequences_by)
+    source = stored_source(estimator, X, columns=columns, filters=filters, sequences_by=sequences_by)
     if to is None:
         raise ValueError(f"{verb} of a table that is not in memory is written to a file: say where, to='out.parquet'")
-    asking = _Asking(estimator, method, args, kwargs, source)
+    asking = Asking(estimator, method, source, args, kwargs)
     with ParquetSink(to, source.reader.files) as sink:
         for cut, answer in estimator._walk(asking, source.tables(keep)):
             sink.write(_named(estimator, verb, answer) | {name: cut.table().column(name) for name in keep})
     return sink.path
 
 
-def _source(
-    estimator: Any, X: Any, columns: Sequence[str] | None, filters: Any, sequences_by: str | None
+def stored_source(
+    estimator: Any, X: Any, *, columns: Sequence[str] | None = None, filters: Any = None, **roles: str | None
 ) -> StoredSource:
+    """Open a table that an estimator is asked about; `roles` name the columns that are no features."""
     if isinstance(X, StoredSource):
-        return X.with_roles(sequences_by=sequences_by)
+        return X.with_roles(**roles)
     from tacit.data.gate import open_source
 
     if columns is None:
         columns = getattr(estimator, "feature_names_in_", None)
-    opened = open_source(X, columns=columns, filters=filters, sequences_by=sequences_by)
+    opened = open_source(X, columns=columns, filters=filters, **roles)  # type: ignore[arg-type]
     assert isinstance(opened, StoredSource)
     return opened
 
 
 @dataclass(frozen=True)
-class _Asking:
-    """Asks an estimator about the rows of a chunk, as a frame if it knows its columns by name."""
+class Asking:
+    """Asks an estimator about the rows of a chunk, as a frame if it knows its columns by name.
+
+    Targets follow the rows if the name of their column is given.
+    """
 
     estimator: Any
     method: Answer
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
     source: StoredSource
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    target: str | None = None
 
     def __call__(self, item: tuple[Cut, Any]) -> tuple[Cut, Any]:
+        """Give the chunk, and what the method says about it."""
         cut, table = item
         by_name = hasattr(self.estimator, "feature_names_in_") or hasattr(self.estimator, "schema_")
         names = self.source.features
         rows = table.select(list(names)) if by_name else matrix_of(cut, names, np.float64)
+        targets = () if self.target is None else (values_of(cut, self.target),)
         lengths = {} if cut.lengths is None else {"lengths": cut.lengths}
-        return cut, self.method(rows, *self.args, **self.kwargs, **lengths)
+        return cut, self.method(rows, *targets, *self.args, **self.kwargs, **lengths)
 
 
 def _named(estimator: Any, verb: str, answer: Any) -> dict[str, Any]:
