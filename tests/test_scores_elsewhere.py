@@ -7,6 +7,7 @@ import pytest
 
 from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
 from tacit.data import open_source
+from tacit.sequence import CategoricalHMM, GaussianHMM, MarkovChain
 
 
 @pytest.fixture(scope="module")
@@ -14,6 +15,8 @@ def table():
     rng = np.random.default_rng(0)
     z = rng.integers(3, size=900)
     table = pd.DataFrame({"x": rng.normal(3.0 * z), "v": rng.normal(-1.0 * z), "flag": rng.random(900) < 0.2 + 0.3 * z})
+    table["id"] = np.sort(rng.integers(40, size=900))
+    table["code"] = z
     table["word"] = np.array(["low", "mid", "top"])[z]
     table.loc[rng.random(900) < 0.1, "v"] = np.nan
     return table
@@ -45,3 +48,29 @@ def test_mixtures(name, table, places):
         expected = ask(table[columns])
         for place in (path, open_source(path, columns=columns, chunk_rows=64), spread):
             assert ask(place) == pytest.approx(expected, rel=1e-12), verb
+
+
+@pytest.mark.parametrize(
+    ("make", "column"),
+    [
+        (lambda: GaussianHMM(2, n_iter=3, random_state=0), "v"),
+        (lambda: CategoricalHMM(2, n_iter=3, random_state=0), "code"),
+        (MarkovChain, "word"),
+    ],
+)
+def test_sequences(make, column, table, places):
+    lengths = table.groupby("id").size().to_numpy()
+    rows = table[column].to_numpy() if column == "word" else table[[column]]
+    model = make().fit(rows, lengths)
+    stored = open_source(places[0], columns=[column], sequences_by="id", chunk_rows=64)
+    for verb in ("score", "aic", "bic", "icl", "perplexity"):
+        if hasattr(model, verb):
+            ask = getattr(model, verb)
+            assert ask(stored) == pytest.approx(ask(rows, lengths), rel=1e-12), verb
+
+
+def test_sequences_must_be_told_apart(table, places, tmp_path):
+    model = GaussianHMM(2, n_iter=3, random_state=0).fit(table[["v"]], table.groupby("id").size().to_numpy())
+    for ask in (model.score, lambda path: model.predict(path, to=tmp_path / "states.parquet")):
+        with pytest.raises(ValueError, match="sequences_by='id'"):
+            ask(places[0])

@@ -48,14 +48,18 @@ def stored_source(
 ) -> StoredSource:
     """Open a table that an estimator is asked about; `roles` name the columns that are no features."""
     if isinstance(X, StoredSource):
-        return X.with_roles(**roles)
-    from tacit.data.gate import open_source
+        source = X.with_roles(**roles)
+    else:
+        from tacit.data.gate import open_source
 
-    if columns is None:
-        columns = getattr(estimator, "feature_names_in_", None)
-    opened = open_source(X, columns=columns, filters=filters, **roles)  # type: ignore[arg-type]
-    assert isinstance(opened, StoredSource)
-    return opened
+        names = getattr(estimator, "feature_names_in_", None) if columns is None else columns
+        source = open_source(X, columns=names, filters=filters, **roles)  # type: ignore[assignment, arg-type]
+    if estimator._of_sequences and source.sequences_by is None:
+        raise ValueError(
+            f"{type(estimator).__name__} is asked about whole sequences: name the column that tells them apart, as in "
+            "tacit.data.open_source(path, sequences_by='id')"
+        )
+    return source
 
 
 @dataclass(frozen=True)

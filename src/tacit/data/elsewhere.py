@@ -22,6 +22,8 @@ class Elsewhere:
     _row_verbs: ClassVar[tuple[str, ...]] = (
         "predict", "predict_proba", "predict_log_proba", "score_samples", "transform",
     )  # fmt: skip
+    _of_sequences: ClassVar[bool] = False
+    """Whether rows mean something only as parts of whole sequences."""
 
     def _walk(self, f: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
         """Give f(item) for each item, in order."""

@@ -56,6 +56,7 @@ class BaseHMM(
 
     _row_verbs = ("predict", "predict_proba")
     _is_iterative = True
+    _of_sequences = True
 
     # what subclasses say
 

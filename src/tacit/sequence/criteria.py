@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.data.sums import summing
+
 
 class CriteriaMixin:
     """AIC, BIC and ICL, with the parameters counted that are really free."""
@@ -23,9 +25,18 @@ class CriteriaMixin:
 
     def icl(self, X: Any, lengths: Any = None) -> float:
         """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""
-        return self._bic(self.decode(X, lengths, algorithm="viterbi")[0], X, lengths)
+        return self._bic(float(self._log_best_path(X, lengths=lengths)), X, lengths)
+
+    @summing
+    def _log_best_path(self, X: Any, lengths: Any = None) -> Any:
+        return np.asarray(self.decode(X, lengths, algorithm="viterbi")[0])
+
+    @summing
+    def _n_observed(self, X: Any, lengths: Any = None) -> int:
+        """Rows in which something is observed."""
+        values = self._read(X, lengths, reset=False).values
+        return int((~np.isnan(values).all(axis=1)).sum())
 
     def _bic(self, log_prob: float, X: Any, lengths: Any) -> float:
-        values = self._read(X, lengths, reset=False).values
-        n = max(int((~np.isnan(values).all(axis=1)).sum()), 1)
+        n = max(self._n_observed(X, lengths=lengths), 1)
         return float(-2 * log_prob + self.n_parameters_ * np.log(n))

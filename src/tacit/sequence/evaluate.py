@@ -3,7 +3,10 @@
 import warnings
 from typing import Any
 
+import numpy as np
+
 from tacit.data.sequences import Sequences
+from tacit.data.sums import summing
 from tacit.sequence import chain as ch
 from tacit.sequence.chain import Array
 from tacit.sequence.sweep import Smoothed, smooth
@@ -26,7 +29,11 @@ class EvaluateMixin:
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """Log-likelihood of all sequences together."""
-        return float(self.score_sequences(X, lengths).sum())
+        return float(self._log_likelihood(X, lengths=lengths))
+
+    @summing
+    def _log_likelihood(self, X: Any, lengths: Any = None) -> Array:
+        return np.asarray(self.score_sequences(X, lengths).sum())
 
     def score_samples(self, X: Any, lengths: Any = None) -> tuple[float, Array]:
         """Log-likelihood, and posterior probabilities (n, K) of the states."""

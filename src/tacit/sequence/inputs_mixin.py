@@ -155,6 +155,8 @@ class InputsMixin(BaseHMM):
 
     def score(self, X: Any, lengths: Any = None, *, inputs: ArrayLike | None = None) -> float:
         """Log-likelihood of all sequences together."""
+        if inputs is None:
+            return super().score(X, lengths)
         return float(self.score_sequences(X, lengths, inputs=inputs).sum())
 
     def score_samples(self, X: Any, lengths: Any = None, *, inputs: ArrayLike | None = None) -> tuple[float, Array]:
@@ -266,6 +268,8 @@ class InputsMixin(BaseHMM):
 
     def icl(self, X: Any, lengths: Any = None, *, inputs: ArrayLike | None = None) -> float:
         """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""
+        if inputs is None:
+            return super().icl(X, lengths)
         return self._bic(self.decode(X, lengths, algorithm="viterbi", inputs=inputs)[0], X, lengths)
 
     # slopes

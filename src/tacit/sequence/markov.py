@@ -220,13 +220,20 @@ class MarkovChain(Elsewhere, BaseEstimator):
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """Log probability of all sequences together."""
-        return float(self.score_sequences(X, lengths).sum())
+        return float(self._evidence(X, lengths)[0])
 
     def perplexity(self, X: Any, lengths: Any = None) -> float:
         """Two to the cross-entropy in bits per symbol: as hard to guess as that many equal choices."""
+        log_prob, seen, _ = self._evidence(X, lengths)
+        return float(np.exp(-log_prob / max(seen, 1)))
+
+    def _evidence(self, X: Any, lengths: Any) -> Array:
+        """(3,) log probability of all sequences, symbols that are not missing, and all symbols."""
+        if isinstance(X, StoredSource):
+            return np.sum([self._evidence(values, sizes) for values, sizes in stored_symbols(X)], axis=0)
         values, _ = as_symbols(X, lengths)
         seen = sum(not is_missing(v) for v in values.tolist())
-        return float(np.exp(-self.score(X, lengths) / max(seen, 1)))
+        return np.array([self.score_sequences(X, lengths).sum(), seen, len(values)])
 
     @property
     def n_parameters_(self) -> int:
@@ -240,8 +247,8 @@ class MarkovChain(Elsewhere, BaseEstimator):
 
     def bic(self, X: Any, lengths: Any = None) -> float:
         """Bayesian information criterion; lower is better."""
-        n = len(as_symbols(X, lengths)[0])
-        return float(-2 * self.score(X, lengths) + self.n_parameters_ * np.log(n))
+        log_prob, _, n = self._evidence(X, lengths)
+        return float(-2 * log_prob + self.n_parameters_ * np.log(n))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Any:
         """Draw a sequence of n symbols."""
