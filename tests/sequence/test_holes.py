@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 from tacit.cluster import GaussianMixture
+from tacit.data.sequences import as_sequences
 from tacit.distributions import Categorical, Gaussian, Poisson, Product
 from tacit.impute import Imputer
 from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
@@ -160,3 +161,15 @@ def test_bad_input():
         known_model().conditional_draws(Y, n_draws=0)
     with pytest.raises(NotFittedError):
         GaussianHMM(2).conditional_mean(Y)
+
+
+def test_a_model_of_a_frame_fills_a_frame_without_a_warning():
+    _, X, holes = simulated(200)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = GaussianHMM(2, "full", random_state=0).fit(frame)
+    np.testing.assert_array_equal(model.conditional_mean(frame)[~holes], X[~holes])
+    low, high = model.conditional_interval(frame)
+    assert (low[holes] < high[holes]).all()
+    assert not np.isnan(model.conditional_draws(frame, random_state=0)).any()
+    with pytest.raises(ValueError, match="features"):
+        model.predict_proba(as_sequences(X[:, :1]))

@@ -1,5 +1,6 @@
 """The number of threads, and how rows are cut into blocks, change nothing."""
 
+import os
 import threading
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tacit.learn.reduce import threads
 from tacit.sequence import CategoricalHMM, GaussianHMM, stretch, sweep
 from tacit.sequence.chain import Chain
-from tacit.sequence.parallel import packs
+from tacit.sequence.parallel import n_workers, packs, side_by_side
 
 N = 30_000
 
@@ -91,3 +92,34 @@ def test_groups_hold_every_sequence_once(lengths):
     for first, last in groups:
         assert last - first == 1 or max(lengths[first:last]) <= 20
         assert last - first == 1 or sum(lengths[first:last]) <= 40
+
+
+def test_side_by_side_keeps_the_order_and_does_not_nest():
+    with threads(3):
+        found = side_by_side(lambda i: (i, n_workers(9)), range(20))
+        assert n_workers(9) == 3
+    assert found == [(i, 1) for i in range(20)]
+
+
+def test_the_first_of_several_errors_is_raised_and_threads_work_on():
+    def fail(i):
+        if i in (5, 6):
+            raise ValueError(f"item {i}")
+        return i
+
+    with threads(2):
+        for _ in range(20):
+            with pytest.raises(ValueError, match="item 5"):
+                side_by_side(fail, range(12))
+        assert side_by_side(fail, range(5)) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    with threads(2):
+        side_by_side(str, range(4))
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if side_by_side(str, range(4)) == ["0", "1", "2", "3"] else 1)
+        assert os.waitpid(child, 0)[1] == 0

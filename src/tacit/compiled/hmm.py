@@ -7,8 +7,10 @@ sequence where a row underflows, or where one loses a state of a matrix with zer
 `hmm_logs`.
 
 Letters: L (n, K) log densities, b = exp(L - top), a forward rows, g backward rows and then posteriors, A
-transitions. `width` is a tuple of K zeros for small K, so that loops over states have a length that is known
-when compiling, and () otherwise.
+transitions, At their transpose. `width` is a tuple of K zeros for small K, so that loops over states have a length
+that is known when compiling, and () otherwise.
+
+An index of unsigned integers is not checked for counting from the end, which is what matters in loops that only copy.
 """
 
 import math
@@ -146,6 +148,65 @@ def backward(b, lengths, weights, end, At, strict, width, g, link, safe):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def forward_of_few(b, top, lengths, start, At, width, a, logs):
+    """What `forward` does, for few states none of which can be lost; sums over states stay in registers."""
+    K, first = len(width), 0
+    for q in range(len(lengths)):
+        total, safe, c = top[first], True, 0.0
+        for k in range(K):
+            a[first, k] = start[k] * b[first, k]
+            c += a[first, k]
+        for t in range(first + 1, first + lengths[q]):
+            if c < 1e-30:
+                safe = safe and c > 1e-230
+                total += math.log(c)
+                r = 1.0 / c
+                for k in range(K):
+                    a[t - 1, k] *= r
+            total += top[t]
+            c = 0.0
+            for j in range(K):
+                r = a[t - 1, 0] * At[j, 0]
+                for i in range(1, K):
+                    r += a[t - 1, i] * At[j, i]
+                r *= b[t, j]
+                a[t, j] = r
+                c += r
+        first += lengths[q]
+        logs[q] = total + math.log(c) if safe and c > 1e-230 else math.nan
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def backward_of_few(b, lengths, weights, end, A, width, g, link, safe):
+    """What `backward` does, for few states none of which can be lost."""
+    K, w, last = len(width), np.empty(len(width)), b.shape[0] - 1
+    for q in range(len(lengths) - 1, -1, -1):
+        weight = weights[last] if len(weights) > 0 else 1.0
+        link[last], fine = 0.0, True
+        for k in range(K):
+            g[last, k] = end[k]
+        for u in range(last - 1, last - lengths[q], -1):
+            s = 0.0
+            for k in range(K):
+                w[k] = b[u + 1, k] * g[u + 1, k]
+                s += w[k]
+            h = 1.0
+            if s < 1e-30:
+                fine = fine and s > 1e-230
+                h = 1.0 / s
+                for k in range(K):
+                    w[k] *= h
+            link[u] = weight * h
+            for j in range(K):
+                r = w[0] * A[j, 0]
+                for i in range(1, K):
+                    r += w[i] * A[j, i]
+                g[u, j] = r
+        safe[q] = fine
+        last -= lengths[q]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def posteriors(a, b, link, weights, width, g, visits, S):
     """g becomes the posterior of each row (times its weight), and is added to visits; zero where a is.
 
@@ -180,25 +241,26 @@ def posteriors(a, b, link, weights, width, g, visits, S):
                 F[k, i + 1] *= total[i]
             visits[k] += s
         add_products(F, B, K, S)
+        at = np.uintp(start * K)
         for i in range(m):
             for k in range(K):
-                rows_g[(start + i) * K + k] = G[k, i]
+                rows_g[at] = G[k, i]
+                at += np.uintp(1)
         for k in range(K):
             F[k, 0] = F[k, m]
 
 
 @njit(nogil=True, cache=True)
 def turn(a, b, g, start, m, K, F, B, G):
-    """Fill tiles (K, TILE) from m rows of K numbers: F with a, one place on, B with b g, G with a g; zeros behind.
-
-    A flat index has a stride that is known when compiling.
-    """
-    for i in range(m):
+    """Fill tiles (K, TILE) from m rows of K numbers: F with a, one place on, B with b g, G with a g; zeros behind."""
+    at, one = np.uintp(start * K), np.uintp(1)
+    for i in range(np.uintp(m)):
         for k in range(K):
-            x, y = a[(start + i) * K + k], g[(start + i) * K + k]
-            F[k, i + 1] = x
-            B[k, i] = b[(start + i) * K + k] * y
+            x, y = a[at], g[at]
+            F[k, i + one] = x
+            B[k, i] = b[at] * y
             G[k, i] = x * y
+            at += one
     for i in range(m, TILE):
         for k in range(K):
             F[k, i + 1], B[k, i], G[k, i] = 0.0, 0.0, 0.0

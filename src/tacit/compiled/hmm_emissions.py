@@ -1,7 +1,7 @@
 """Log densities and weighted statistics of simple emissions, for all states at once.
 
 Means and the like come as (K, d). Rows are worked on in tiles, with rows as the fast axis, so that everything
-vectorises. `width` as in `hmm`.
+vectorises. `width` as in `hmm`, and unsigned indices as well.
 """
 
 import numpy as np
@@ -10,13 +10,32 @@ from numba import njit
 TILE = 128
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def tile_densities(X, first, n, means, roots, constants, K, Z, T):
-    """T[k, i] = constants[k] - sum_j ((x_ij - means[k, j]) roots[k, j])^2 for a tile of rows; Z is scratch."""
-    d = X.shape[1]
+@njit(nogil=True, cache=True)
+def turn(rows, first, n, Z):
+    """Z[j, i] = x_(first + i)j for n rows of flat numbers."""
+    d = Z.shape[0]
     for j in range(d):
+        at = np.uintp(first * d + j)
         for i in range(n):
-            Z[j, i] = X[first + i, j]
+            Z[j, i] = rows[at]
+            at += np.uintp(d)
+
+
+@njit(nogil=True, cache=True)
+def turn_back(T, first, n, K, rows):
+    """Write the first n columns of T (K, TILE) as rows of flat numbers."""
+    at = np.uintp(first * K)
+    for i in range(n):
+        for k in range(K):
+            rows[at] = T[k, i]
+            at += np.uintp(1)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+def tile_densities(rows, first, n, means, roots, constants, K, Z, T):
+    """T[k, i] = constants[k] - sum_j ((x_ij - means[k, j]) roots[k, j])^2 for a tile of rows; Z is scratch."""
+    d = Z.shape[0]
+    turn(rows, first, n, Z)
     for k in range(K):
         c, m, r = constants[k], means[k, 0], roots[k, 0]
         for i in range(TILE):
@@ -33,13 +52,11 @@ def tile_densities(X, first, n, means, roots, constants, K, Z, T):
 def diagonal_densities(X, means, roots, constants, width, L):
     """L[t, k] = constants[k] - sum_j ((x_tj - means[k, j]) roots[k, j])^2."""
     K = len(width) if len(width) > 0 else L.shape[1]
-    Z, T, flat = np.zeros((X.shape[1], TILE)), np.empty((K, TILE)), L.reshape(L.size)
+    Z, T, rows, out = np.zeros((X.shape[1], TILE)), np.empty((K, TILE)), X.reshape(X.size), L.reshape(L.size)
     for first in range(0, X.shape[0], TILE):
         n = min(TILE, X.shape[0] - first)
-        tile_densities(X, first, n, means, roots, constants, K, Z, T)
-        for i in range(n):
-            for k in range(K):
-                flat[(first + i) * K + k] = T[k, i]
+        tile_densities(rows, first, n, means, roots, constants, K, Z, T)
+        turn_back(T, first, n, K, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
@@ -85,17 +102,14 @@ def diagonal_fill(X, means, roots, constants, width, b, top):
     """Fill b with densities over exp(top), and top (n,) with the largest log density of each row."""
     K = len(width) if len(width) > 0 else b.shape[1]
     Z, T = np.zeros((X.shape[1], TILE)), np.empty((K, TILE))
-    # a flat index has a stride that is known when compiling
-    peak, scratch, flat = np.empty(TILE), np.empty(TILE), b.reshape(b.size)
+    peak, scratch, rows, out = np.empty(TILE), np.empty(TILE), X.reshape(X.size), b.reshape(b.size)
     for first in range(0, X.shape[0], TILE):
         n = min(TILE, X.shape[0] - first)
-        tile_densities(X, first, n, means, roots, constants, K, Z, T)
+        tile_densities(rows, first, n, means, roots, constants, K, Z, T)
         tile_exponentials(K, T, peak, scratch)
         for i in range(n):
             top[first + i] = peak[i]
-        for i in range(n):
-            for k in range(K):
-                flat[(first + i) * K + k] = T[k, i]
+        turn_back(T, first, n, K, out)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
@@ -103,15 +117,15 @@ def diagonal_moments(X, g, means, width, weight, first, second):
     """Add weights (K,), first and second moments (K, d) about the means, weighted by g (n, K)."""
     d = X.shape[1]
     K = len(width) if len(width) > 0 else g.shape[1]
-    Z, R = np.zeros((d, TILE)), np.empty((K, TILE))
+    Z, R, rows, shares = np.zeros((d, TILE)), np.empty((K, TILE)), X.reshape(X.size), g.reshape(g.size)
     for start in range(0, X.shape[0], TILE):
         n = min(TILE, X.shape[0] - start)
-        for j in range(d):
-            for i in range(n):
-                Z[j, i] = X[start + i, j]
+        turn(rows, start, n, Z)
+        at = np.uintp(start * K)
         for i in range(n):
             for k in range(K):
-                R[k, i] = g[start + i, k]
+                R[k, i] = shares[at]
+                at += np.uintp(1)
         for i in range(n, TILE):
             for k in range(K):
                 R[k, i] = 0.0

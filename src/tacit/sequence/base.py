@@ -15,7 +15,7 @@ from tacit.data.chunks import ChunkSource
 from tacit.data.sequences import Sequences, as_sequences
 from tacit.decide.mixin import DecideMixin
 from tacit.learn.em import Fit
-from tacit.learn.skin import Elsewhere, seeds
+from tacit.learn.skin import Elsewhere, adopt_columns, seeds
 from tacit.sequence import chain as ch
 from tacit.sequence import expected
 from tacit.sequence.chain import Array, Chain, Ints
@@ -84,7 +84,9 @@ class BaseHMM(
             raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
         data = as_sequences(X, lengths)
         table = X if hasattr(X, "shape") and len(np.shape(X)) == 2 else data.values
-        if reset or "n_features_in_" in self.__dict__:
+        if isinstance(X, Sequences) and not reset and "n_features_in_" in self.__dict__:
+            adopt_columns(self, [""] * data.values.shape[1], reset=False, named=False)  # these have no names to compare
+        elif reset or "n_features_in_" in self.__dict__:
             validate_data(self, table, reset=reset, skip_check_array=True)
         values = self._check_values(np.ascontiguousarray(data.values, dtype=np.float64), reset)
         return data if values is data.values else Sequences(values, data.lengths)

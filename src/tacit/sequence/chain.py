@@ -5,6 +5,7 @@ Nothing here knows what the observations are: a `Chain` and a function that give
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,30 @@ def exponentiate(L: Array, width: tuple[int, ...]) -> Array:
     return top
 
 
+class Mover:
+    """A chain as the kernels take it; `forward` and `backward` are those of `compiled.hmm`."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.transition = np.ascontiguousarray(chain.transition)
+        self._transposed = np.ascontiguousarray(chain.transition.T)
+        self.width, self._strict = chain.width, chain.can_lose_states
+        self._is_simple = len(self.width) > 0 and not self._strict
+
+    def forward(self, b: Array, top: Array, lengths: Ints, start: Array, a: Array, logs: Array) -> None:
+        """Fill a with forward rows, and logs."""
+        if self._is_simple:
+            compiled.hmm.forward_of_few(b, top, lengths, start, self._transposed, self.width, a, logs)
+        else:
+            compiled.hmm.forward(b, top, lengths, start, self.transition, self._strict, self.width, a, logs)
+
+    def backward(self, b: Array, lengths: Ints, weights: Array, end: Array, g: Array, link: Array, safe: Any) -> None:
+        """Fill g with backward rows, link, and safe."""
+        if self._is_simple:
+            compiled.hmm.backward_of_few(b, lengths, weights, end, self.transition, self.width, g, link, safe)
+        else:
+            compiled.hmm.backward(b, lengths, weights, end, self._transposed, self._strict, self.width, g, link, safe)
+
+
 @dataclass(frozen=True, eq=False)
 class Filtered:
     """Probabilities of the states given the rows so far, (n, K), and log-likelihoods (S,)."""
@@ -89,8 +114,7 @@ def forward(chain: Chain, density: LogDensity, lengths: Ints) -> Filtered:
     b = density(0, int(lengths.sum()))
     top = exponentiate(b, chain.width)
     a, logs = np.empty_like(b), np.empty(len(lengths))
-    A = np.ascontiguousarray(chain.transition)
-    compiled.hmm.forward(b, top, lengths, chain.start, A, chain.can_lose_states, chain.width, a, logs)
+    Mover(chain).forward(b, top, lengths, chain.start, a, logs)
     with np.errstate(invalid="ignore"):
         a /= a.sum(axis=1, keepdims=True)
     impossible = []

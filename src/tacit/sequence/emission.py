@@ -15,6 +15,9 @@ Theta = TypeVar("Theta")
 FEW = 1e-8
 """Share of the rows below which a state is as good as empty: it keeps its parameters in an update."""
 
+TOGETHER = 8192
+"""Rows that are looked at together, to stay in cache."""
+
 
 class Emission(ABC, Generic[Theta]):
     """The emissions of all K states: configuration and priors, without the parameters, which are passed in."""
@@ -73,8 +76,10 @@ def spread(X: Array) -> Array:
         variance = np.nansum((X - mean) ** 2, axis=0) / seen
     else:
         # products with ones are several times faster than sums over the long axis
-        even = np.full(len(X), 1 / len(X))
-        mean = even @ X
-        variance = even @ np.square(X - mean)
+        mean = np.full(len(X), 1 / len(X)) @ X
+        variance = np.zeros(X.shape[1])
+        for start in range(0, len(X), TOGETHER):
+            gap = X[start : start + TOGETHER] - mean
+            variance += np.full(len(gap), 1 / len(X)) @ np.square(gap, out=gap)
     size = np.where(np.abs(mean) > 0, np.abs(mean), 1.0)
     return np.asarray(np.where(variance > (1e-14 * size) ** 2, 1e-10 * variance, (1e-6 * size) ** 2))

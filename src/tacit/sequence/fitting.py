@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tacit.data.chunks import ChunkSource
 from tacit.data.sequences import Sequences
 from tacit.learn.em import Fit, Step, em
 from tacit.learn.progress import progress
@@ -80,7 +81,12 @@ def _fit_once(
 
     if plan.monitor is not None:
         plan.monitor._reset()
-    with progress("hidden Markov model", plan.n_iter, plan.verbose) as bar, reducing(data.chunked(weights)) as total:
+    source: ChunkSource
+    if isinstance(data, Sequences) and isinstance(model, HmmModel):
+        source = data.chunked(weights, len(data.values))  # the model shares out its rows more evenly than chunks can
+    else:
+        source = data.chunked(weights)
+    with progress("hidden Markov model", plan.n_iter, plan.verbose) as bar, reducing(source) as total:
         return em(model, start, total, max_iter=plan.n_iter, stop=stop, on_iteration=bar)
 
 

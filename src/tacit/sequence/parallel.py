@@ -1,9 +1,11 @@
 """Threads inside a chunk: for a long sequence, and for questions about many."""
 
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import ContextVar, copy_context
 from itertools import pairwise
 from typing import Any
 
@@ -12,24 +14,75 @@ import numpy as np
 from tacit.learn.reduce import n_threads
 from tacit.sequence.chain import Ints
 
-Map = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
+_busy: ContextVar[bool] = ContextVar("tacit_sequence_busy", default=False)
 
 
 def n_workers(n_tasks: int) -> int:
-    """How many threads so many tasks may use here: one, if this is a thread of a pool already."""
+    """How many threads so many tasks may use here: one, if this is one of several threads already."""
     is_main = threading.current_thread() is threading.main_thread()
-    return min(n_threads(), n_tasks) if is_main else 1
+    return min(n_threads(), n_tasks) if is_main and not _busy.get() else 1
 
 
-@contextmanager
-def side_by_side(n_tasks: int) -> Iterator[Map]:
-    """Give a function like `map`, with threads where there are several tasks and threads are allowed."""
-    workers = n_workers(n_tasks)
+class Team:
+    """Threads that are kept from one task to the next, since to start one takes as long as a small task."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have no threads, until they are needed."""
+        self._size, self._pool = 0, ThreadPoolExecutor(1)
+
+    def submit(self, n: int, work: Callable[[], None]) -> list[Future[None]]:
+        """Have n threads do some work, each in a context of its own, which is a copy of this one."""
+        if n > self._size:
+            self._size, self._pool = n, ThreadPoolExecutor(n)
+        return [self._pool.submit(copy_context().run, work) for _ in range(n)]
+
+
+_team = Team()
+if hasattr(os, "register_at_fork"):  # a copy of the process has none of its threads
+    os.register_at_fork(after_in_child=_team.forget)
+
+
+def side_by_side(f: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """Give f of each item, in order; who asks works as well, beside as many threads as are allowed.
+
+    Of several errors, that of the first item is raised.
+
+    Examples
+    --------
+    >>> side_by_side(len, ["a", "bcd"])
+    [1, 3]
+    """
+    todo = deque(enumerate(items))
+    workers = n_workers(len(todo))
     if workers < 2:
-        yield lambda f, items: [f(item) for item in items]
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            yield lambda f, items: list(pool.map(f, items))
+        return [f(item) for _, item in todo]
+    found, errors = [None] * len(todo), dict[int, BaseException]()
+
+    def work() -> None:
+        _busy.set(True)
+        while todo:
+            try:
+                i, item = todo.popleft()
+            except IndexError:
+                return
+            try:
+                found[i] = f(item)
+            except BaseException as error:  # raised below, when nobody is at work any more
+                errors[i] = error
+                todo.clear()
+
+    helpers = _team.submit(workers - 1, work)
+    try:
+        copy_context().run(work)
+    finally:
+        todo.clear()
+        wait(helpers)
+    if errors:
+        raise errors[min(errors)]
+    return found
 
 
 def even_blocks(n: int, most: int) -> int:
@@ -56,6 +109,7 @@ def packs(lengths: Ints, most: int) -> list[tuple[int, int]]:
     pieces = -(-n // most)
     if pieces == 1:
         return [(0, len(lengths))]
+    pieces += pieces % 2  # two threads have equal shares
     middles = np.cumsum(lengths) - lengths / 2
     cuts = np.searchsorted(middles, np.arange(pieces + 1) * (n / pieces))
     alone = np.flatnonzero(lengths > most)

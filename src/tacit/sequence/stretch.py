@@ -1,8 +1,8 @@
 """One long sequence, forward and backward, cut into blocks that stay in cache.
 
-With one thread, a block is filled and gone through forward at once, and on the way back its posteriors are taken at
-once. With several, blocks are filled side by side, forward and backward have a thread each, and posteriors are taken
-side by side. What is computed is the same to the last bit.
+One thread goes forward from the beginning while another goes backward from the end. They meet in the middle and go
+on, each through what the other has prepared, and take the posteriors of a block as soon as they are through it. More
+threads than two fill blocks and take posteriors side by side. What is computed is the same to the last bit.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from tacit import compiled
-from tacit.sequence.chain import Array, Chain, LogDensity
+from tacit.sequence.chain import Array, Chain, LogDensity, Mover
 from tacit.sequence.parallel import n_workers, side_by_side
 
 
@@ -38,19 +38,14 @@ class Job:
     weights: Array | None = None
 
     @cached_property
+    def mover(self) -> Mover:
+        """The chain as the kernels take it."""
+        return Mover(self.chain)
+
+    @property
     def transition(self) -> Array:
         """Transitions (K, K)."""
-        return np.ascontiguousarray(self.chain.transition)
-
-    @cached_property
-    def transposed(self) -> Array:
-        """Transposed transitions."""
-        return np.ascontiguousarray(self.chain.transition.T)
-
-    @cached_property
-    def strict(self) -> bool:
-        """Whether an underflow may lose a state for good."""
-        return self.chain.can_lose_states
+        return self.mover.transition
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +112,12 @@ class Stretch:
         Rows of a block.
     memory
         From `Spare`.
-    keeps
-        Whether memory is there for all rows of b and a, and whether for all rows of g; else only for a block.
+    kept
+        First and last block that has memory of its own in b, in a and in g; the others use that of the nearest.
     """
 
-    def __init__(self, job: Job, place: int, n: int, size: int, memory: Any, keeps: tuple[bool, bool]) -> None:
-        self.job, self.keeps, self._memory = job, keeps, memory
+    def __init__(self, job: Job, place: int, n: int, size: int, memory: Any, kept: list[tuple[int, int]]) -> None:
+        self.job, self.kept, self._memory, self._size = job, kept, memory, size
         self.edges = [(i, min(i + size, place + n)) for i in range(place, place + n, size)]
         # distribution of the first state of each block, given all rows before it
         self.entries = [job.chain.start]
@@ -132,11 +127,11 @@ class Stretch:
     def _rows(self, block: int) -> tuple[Array, Array, Array, Array, Array, Array]:
         """Memory of a block: b, a, g, top, link, and the weights of its rows."""
         i, j = self.edges[block]
-        whole, own = slice(i - self.edges[0][0], j - self.edges[0][0]), slice(0, j - i)
-        ahead, back = (whole if kept else own for kept in self.keeps)
+        places = [min(max(block, first), last) * self._size for first, last in self.kept]
+        in_b, in_a, in_g = (slice(place, place + j - i) for place in places)
         b, a, g, top, link = self._memory
         weights = np.empty(0) if self.job.weights is None else self.job.weights[i:j]
-        return b[ahead], a[ahead], g[back], top[ahead], link[back], weights
+        return b[in_b], a[in_a], g[in_g], top[in_b], link[in_g], weights
 
     def fill(self, block: int) -> None:
         """Densities of a block."""
@@ -148,7 +143,7 @@ class Stretch:
         job, logs = self.job, np.empty(1)
         b, a, _, top, _, _ = self._rows(block)
         size, entry = np.array([len(b)]), self.entries[block]
-        compiled.hmm.forward(b, top, size, entry, job.transition, job.strict, job.chain.width, a, logs)
+        job.mover.forward(b, top, size, entry, a, logs)
         if block + 1 == len(self.entries):
             after = a[-1] @ job.transition
             self.entries.append(after / after.sum())
@@ -160,7 +155,7 @@ class Stretch:
         b, _, g, _, link, w = self._rows(block)
         size, ahead = np.array([len(b)]), self.heads.get(block + 1)
         end = np.ones(len(job.transition)) if ahead is None else job.transition @ ahead
-        compiled.hmm.backward(b, size, w, end / end.max(), job.transposed, job.strict, job.chain.width, g, link, safe)
+        job.mover.backward(b, size, w, end / end.max(), g, link, safe)
         head = b[0] * g[0]
         self.heads[block] = head / head.max()
         return bool(safe[0])
@@ -185,22 +180,28 @@ def sweep_stretch(job: Job, place: int, n: int, size: int, spare: Spare, *, keep
     Without `keep`, densities and forward rows are computed a second time on the way back, and only those of one block
     are in memory.
     """
-    threaded = keep and n_workers(2) > 1
+    last = -(-n // size) - 1
+    half = (last + 1) // 2
+    if not keep:
+        way, kept = _there_and_back, [(0, 0)] * 3
+    elif n_workers(last + 1) > 2:
+        way, kept = _in_phases, [(0, last)] * 3
+    else:
+        way, kept = _from_both_ends, [(0, last), (0, half), (max(half - 1, 0), last)]
     memory = spare.borrow(n if keep else size, job.chain.n_states)
-    stretch = Stretch(job, place, n, size, memory, (keep, threaded))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = _side_by_side(stretch) if threaded else _one_by_one(stretch)
+        found = way(Stretch(job, place, n, size, memory, kept))
     spare.give_back(memory)
     return found
 
 
-def _one_by_one(stretch: Stretch) -> Swept | None:
+def _there_and_back(stretch: Stretch) -> Swept | None:
     blocks, logs, parts = range(len(stretch.edges)), 0.0, []
     for block in blocks:
         stretch.fill(block)
         logs += stretch.forward(block)
     for block in reversed(blocks):
-        if not stretch.keeps[0] and block != blocks[-1]:
+        if block != blocks[-1]:
             stretch.fill(block)
             stretch.forward(block)
         if np.isnan(logs) or not stretch.backward(block):
@@ -209,7 +210,39 @@ def _one_by_one(stretch: Stretch) -> Swept | None:
     return replace(total(parts[::-1]), log_likelihood=np.array([logs]))
 
 
-def _side_by_side(stretch: Stretch) -> Swept | None:
+def _from_both_ends(stretch: Stretch) -> Swept | None:
+    blocks = range(len(stretch.edges))
+    half = len(blocks) // 2
+    logs, safe, parts = np.zeros(len(blocks)), np.ones(len(blocks), dtype=np.bool_), dict[int, Swept]()
+
+    def forward(these: range, *, met: bool) -> None:
+        for block in these:
+            if not met:
+                stretch.fill(block)
+            logs[block] = stretch.forward(block)
+            if met:
+                parts[block] = stretch.finish(block)
+
+    def backward(these: range, *, met: bool) -> None:
+        for block in reversed(these):
+            if not met:
+                stretch.fill(block)
+            safe[block] = stretch.backward(block)
+            if met:
+                parts[block] = stretch.finish(block)
+
+    side_by_side(
+        lambda way: way(), [lambda: forward(blocks[:half], met=False), lambda: backward(blocks[half:], met=False)]
+    )
+    side_by_side(
+        lambda way: way(), [lambda: forward(blocks[half:], met=True), lambda: backward(blocks[:half], met=True)]
+    )
+    if np.isnan(logs).any() or not safe.all():
+        return None
+    return replace(total([parts[block] for block in blocks]), log_likelihood=np.array([sum(logs.tolist())]))
+
+
+def _in_phases(stretch: Stretch) -> Swept | None:
     blocks = range(len(stretch.edges))
 
     def forward() -> Any:
@@ -218,10 +251,9 @@ def _side_by_side(stretch: Stretch) -> Swept | None:
     def backward() -> Any:
         return all(stretch.backward(block) for block in reversed(blocks))
 
-    with side_by_side(len(blocks)) as over:
-        over(stretch.fill, blocks)
-        logs, safe = over(lambda way: way(), [forward, backward])
-        if np.isnan(logs) or not safe:
-            return None
-        parts = over(stretch.finish, blocks)
+    side_by_side(stretch.fill, blocks)
+    logs, safe = side_by_side(lambda way: way(), [forward, backward])
+    if np.isnan(logs) or not safe:
+        return None
+    parts = side_by_side(stretch.finish, blocks)
     return replace(total(parts), log_likelihood=np.array([logs]))

@@ -65,13 +65,12 @@ def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare 
         if not little_memory and (len(sizes) > 1 or sizes[0] <= most):
             found: Swept | None = _sweep_short(job, places, sizes, spare)
         else:
-            block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else even_blocks(int(sizes[0]), most)
+            block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else even_blocks(int(sizes[0]), 2 * most)
             found = sweep_stretch(job, int(places[0]), int(sizes[0]), block, spare, keep=not little_memory)
         undone = Swept.empty(job.chain.n_states, np.array([np.nan]))
         return _in_logs(undone if found is None else found, job, places, sizes, first)
 
-    with side_by_side(len(groups)) as over:
-        return total(over(one, groups))
+    return total(side_by_side(one, groups))
 
 
 def _sweep_short(job: Job, places: Ints, lengths: Ints, spare: Spare) -> Swept:
@@ -83,8 +82,8 @@ def _sweep_short(job: Job, places: Ints, lengths: Ints, spare: Spare) -> Swept:
     w = np.empty(0) if job.weights is None else job.weights[i:j]
     logs, safe = np.empty(len(lengths)), np.empty(len(lengths), dtype=np.bool_)
     job.fill(i, j, b, top)
-    compiled.hmm.forward(b, top, lengths, job.chain.start, job.transition, job.strict, width, a, logs)
-    compiled.hmm.backward(b, lengths, w, np.ones(K), job.transposed, job.strict, width, g, link, safe)
+    job.mover.forward(b, top, lengths, job.chain.start, a, logs)
+    job.mover.backward(b, lengths, w, np.ones(K), g, link, safe)
     logs[~safe] = np.nan
     for s in np.flatnonzero(np.isnan(logs)).tolist():
         rows = slice(starts[s], starts[s] + lengths[s])

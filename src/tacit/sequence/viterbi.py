@@ -27,8 +27,7 @@ def best_paths(chain: Chain, density: LogDensity, lengths: Ints) -> tuple[Array,
             pointers = np.empty((int(sizes.max()), chain.n_states), dtype=np.uint16)
             compiled.hmm_paths.viterbi_of_many(L, sizes, log_start, log_A, pointers, *found)
 
-    with side_by_side(len(groups)) as over:
-        over(decode, groups)
+    side_by_side(decode, groups)
     for s in np.flatnonzero(np.isneginf(logs)).tolist():
         rows = density(int(ends[s] - lengths[s]), int(ends[s]))
         raise ImpossibleSequence(s, log_forward(chain, rows)[1])
