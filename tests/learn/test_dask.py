@@ -19,6 +19,7 @@ from tacit.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
 from tacit.data import TablePrep, infer_schema
 from tacit.data.chunks import as_source
 from tacit.data.dask import dask_source
+from tacit.distributions import Gamma
 from tacit.impute import Imputer
 from tacit.learn import em, reducing, select, threads
 from tacit.learn.dask import lazy_map
@@ -187,6 +188,51 @@ def test_threads_and_dask_agree_for_every_estimator_of_the_engine(in_turn, case)
             assert getattr(other, "n_iter_", None) == getattr(one, "n_iter_", None)
 
 
+def counted(array, reads):
+    """The same array, which tells when a block of it is made."""
+
+    def read(block):
+        reads.append(len(block))
+        return block
+
+    return array.map_blocks(read, dtype=array.dtype, meta=np.empty((0,) * array.ndim, array.dtype))
+
+
+def test_one_pass_over_rows_and_labels_is_all_that_naive_bayes_needs(scheduler):
+    reads = []
+    rows, labels = counted(da.from_array(X, chunks=(250, 3)), reads), da.from_array(Y, chunks=250)
+    model = GaussianNB().fit(rows, labels)
+    assert sorted(reads) == [150, 250, 250, 250]
+    assert np.allclose(model.var_, GaussianNB().fit(X, Y).var_, rtol=1e-12)
+
+
+def test_a_second_pass_finds_the_parts_held(in_turn):
+    reads = []
+    source = dask_source(counted(da.from_array(X, chunks=(300, 3)), reads), target=da.from_array(Y, chunks=300))
+    assert (reads, source.n_rows, len(source), source.starts) == ([], 900, 3, [0, 300, 600])
+    with reducing(source) as reduce:
+        sums = [reduce(lambda chunk: chunk.X.sum() + chunk.y.sum()) for _ in range(3)]
+    assert reads == [300] * 6  # as they come, and then to be held
+    assert sums == [pytest.approx(X.sum() + Y.sum())] * 3
+    assert sums[0] == sums[1] == sums[2]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GaussianNB(), BernoulliNB(), MultinomialNB(), CategoricalNB(), NaiveBayes({"x0": Gamma(), "x1": "categorical"})],
+    ids=lambda model: type(model).__name__,
+)
+def test_classes_that_some_partitions_lack_are_found(in_turn, model):
+    order = np.argsort(Y, kind="stable")
+    rows, labels = (POSITIVE.to_numpy() + 1.0)[order], np.array(["b", "c", "a"])[Y[order]]
+    rows[:, 0] += 0.5 * np.abs(X[order, 0]) * isinstance(model, GaussianNB | NaiveBayes)
+    here = clone(model).fit(rows, labels)
+    there = clone(model).fit(da.from_array(rows, chunks=(130, 3)), da.from_array(labels, chunks=130))
+    assert there.classes_.tolist() == ["a", "b", "c"]
+    assert np.allclose(there.class_count_, here.class_count_)
+    assert np.allclose(there.predict_joint_log_proba(rows), here.predict_joint_log_proba(rows), rtol=1e-9)
+
+
 def test_columns_are_prepared_and_filled_alike(in_turn):
     frame = dd.from_pandas(HOLES, npartitions=4)
     here, there = TablePrep().fit(HOLES), TablePrep().fit(frame)
@@ -211,6 +257,9 @@ def test_models_without_missing_values_refuse_them_by_name(in_turn):
     frame = dd.from_pandas(HOLES[["a", "b"]], npartitions=3)
     with pytest.raises(ValueError, match=r"partition \d: column 'a' of X contains NaN"):
         BayesianLinearRegression().fit(frame, dd.from_pandas(pd.Series(Y), npartitions=3))
+    rows = da.from_array(HOLES[["b", "a"]].to_numpy(), chunks=(300, 2))
+    with pytest.raises(ValueError, match=r"partition \d: column 'x1' of X contains NaN"):
+        BayesianLinearRegression().fit(rows, da.from_array(Y, chunks=300))
 
 
 def test_arrays_have_no_names_and_frames_have(in_turn):

@@ -6,6 +6,7 @@ import warnings
 from functools import partial
 
 import cloudpickle
+import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from tacit.cluster import GaussianMixture, KMeans, Mixture
 from tacit.data.dask import dask_source
 from tacit.learn import em, n_threads, reducing, select
 from tacit.learn.checkpoint import checkpointing
-from tacit.predict import NaiveBayes
+from tacit.predict import GaussianNB, NaiveBayes
 
 distributed = pytest.importorskip("distributed")
 ROWS = tosses(4000)
@@ -41,8 +42,6 @@ def coins(source, model=None, **options):
 
 
 def in_process():
-    import dask
-
     with dask.config.set(scheduler="synchronous"):
         return coins(dask_source(da.from_array(ROWS, chunks=CHUNKS)))
 
@@ -73,6 +72,44 @@ def test_work_is_done_by_the_workers_on_one_core_where_the_data_is(client):
     assert source.holders() == before  # nothing was moved or copied
     assert found == found_again
     assert set(before) == set(client.nthreads())
+
+
+def test_workers_have_equal_shares_of_rows_that_were_all_on_one(client):
+    one = min(client.nthreads())
+    array = da.from_array(X, chunks=(500, 3))
+    with dask.annotate(workers=[one]):
+        persisted = array.persist(optimize_graph=False)
+    source = dask_source(persisted)
+    assert sorted(map(source.holders().count, client.nthreads())) == [6, 6]
+    with reducing(source) as reduce:
+        assert reduce(lambda chunk: chunk.X.sum()) == pytest.approx(X.sum())
+        assert reduce(lambda chunk: int(not chunk.X.flags.aligned)) == 0
+
+
+def test_naive_bayes_goes_once_over_what_the_workers_are_still_computing(client):
+    labels = (X[:, 0] > 0).astype(int)
+    rows, targets = da.from_array(X, chunks=(500, 3)).persist(), da.from_array(labels, chunks=500).persist()
+    there, here = GaussianNB().fit(rows, targets), GaussianNB().fit(X, labels)
+    assert np.allclose(there.theta_, here.theta_, rtol=1e-12)
+    assert np.allclose(there.var_, here.var_, rtol=1e-12)
+    assert {len(workers) for workers in client.who_has(rows).values()} == {1}  # nothing was moved
+
+
+def test_many_tasks_are_sent_as_one_graph(client, monkeypatch):
+    monkeypatch.setattr("tacit.learn.dask.FEW_TASKS", 0)
+    assert coins(dask_source(da.from_array(ROWS, chunks=CHUNKS))).trace == in_process().trace
+
+
+def test_a_fit_inside_a_task_waits_as_dask_wants_it(client):
+    def inside():
+        with distributed.worker_client():
+            return in_process_sum()
+
+    def in_process_sum():
+        with reducing(dask_source(da.ones((40, 2), chunks=(10, 2)))) as reduce:
+            return reduce(lambda chunk: chunk.n_rows)
+
+    assert client.submit(inside).result(timeout=60) == 40
 
 
 def test_memos_stay_on_the_worker_and_the_model_is_sent_once(client):
@@ -166,8 +203,6 @@ def test_a_checkpoint_made_on_the_cluster_goes_on_in_this_process(client, tmp_pa
     array = da.from_array(ROWS, chunks=CHUNKS)
     with checkpointing(tmp_path, 2), pytest.raises(ZeroDivisionError):
         coins(dask_source(array), on_iteration=dying)
-    import dask
-
     with dask.config.set(scheduler="synchronous"), checkpointing(tmp_path, 2):
         assert coins(dask_source(array)).trace == in_process().trace
 

@@ -6,7 +6,7 @@ Dask itself is loaded when the first collection arrives, never before.
 import copy
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, Self
@@ -16,30 +16,13 @@ import numpy as np
 from tacit.data import frames
 from tacit.data.bounds import check_chunk_rows
 from tacit.data.chunks import Chunk, is_dask
+from tacit.data.dask_blocks import Blocks, Loaded, holders_of, loaded_parts, raw_blocks
 from tacit.data.dask_digest import count, digest_of, distinct_values, stacked, take
-from tacit.data.dask_graph import (
-    check_open,
-    computed,
-    current_client,
-    delayed_parts,
-    held,
-    known_rows,
-    measured,
-    read_plan,
-    with_arrays,
-)
-from tacit.data.dask_part import Measure, Plan, check_order, columns_with_holes, over_table
-from tacit.data.matrix import FloatArray, check_size
+from tacit.data.dask_graph import check_open, computed, current_client, known_rows, read_plan
+from tacit.data.dask_part import Measure, Plan, columns_with_holes, no_holes, over_table, refuse_holes
+from tacit.data.matrix import FloatArray
 from tacit.data.schema import Schema
 from tacit.data.table_source import SOME_BYTES, TableSource
-
-
-@dataclass(frozen=True, eq=False)
-class _Loaded:
-    """Delayed parts that have rows, and how large each is."""
-
-    parts: list[Any]
-    sizes: list[Measure]
 
 
 class DaskSource(TableSource):
@@ -71,6 +54,7 @@ class DaskSource(TableSource):
     def __init__(
         self, X: Any, raw: list[Any], plan: Plan, beside: tuple[Any, Any], chunk_rows: int | None, keep: bool
     ) -> None:
+        self._collection = X  # kept: what was persisted lives as long as somebody has it
         self._raw, self._plan, self._beside = raw, plan, beside
         self.chunk_rows = None if chunk_rows is None else check_chunk_rows(chunk_rows)
         self.features = self.column_names = plan.names or frames.default_names(X.shape[1])
@@ -78,23 +62,29 @@ class DaskSource(TableSource):
         self.client = current_client()
         self.kept = keep
         self.owner = uuid.uuid4().hex
-        self._loaded: _Loaded | None = None
+        self._loaded: Loaded | None = None
+        self._passed = False
 
-    def load(self) -> _Loaded:
+    @property
+    def _is_countable(self) -> bool:
+        """Whether everything about the size of the parts is known without reading them."""
+        weights, target = self._beside
+        here = weights is not None or not (target is None or is_dask(target))
+        return self._known_rows is not None and all(self._known_rows) and not here
+
+    @property
+    def _sizes(self) -> list[Measure]:
+        if self._loaded is None and self._is_countable:
+            return [Measure(n, float(n), n) for n in self._known_rows or ()]
+        return self.load().sizes
+
+    def load(self) -> Loaded:
         """Turn the partitions into floats, once, on the workers that have them."""
         if self._loaded is None:
-            parts = held(delayed_parts(self._raw, *self._beside, self._plan), self.client, self.kept)
             known = self._known_rows if self.kept and not is_dask(self._beside[0]) else None
-            parts, sizes = measured(parts, self.client, known)
-            check_size((sum(size.rows for size in sizes), self.n_columns))
-            if self._plan.group is not None:
-                ends = [(i, size.ends) for i, size in enumerate(sizes) if size.ends is not None]
-                check_order(ends, self._plan.group)
-            parts, sizes = with_arrays(parts, sizes, *self._beside, self.client, self.kept)
-            if not sum(size.weight for size in sizes) > 0:
-                raise ValueError("sample_weight is zero for every row: at least one weight must be positive")
-            filled = [i for i, size in enumerate(sizes) if size.rows]
-            self._loaded = _Loaded([parts[i] for i in filled], [sizes[i] for i in filled])
+            self._loaded = loaded_parts(
+                self._raw, *self._beside, self._plan, self.client, self.kept, known, self.n_columns
+            )
         return self._loaded
 
     @property
@@ -105,20 +95,20 @@ class DaskSource(TableSource):
     @property
     def starts(self) -> list[int]:
         """Index of the first row of each part in the whole table."""
-        return [0, *accumulate(size.rows for size in self.load().sizes)][:-1]
+        return [0, *accumulate(size.rows for size in self._sizes)][:-1]
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows."""
-        return sum(size.rows for size in self.load().sizes)
+        return sum(size.rows for size in self._sizes)
 
     def totals(self) -> tuple[float, int]:
         """Weight of all rows, and how many rows have any."""
-        sizes = self.load().sizes
+        sizes = self._sizes
         return sum(size.weight for size in sizes), sum(size.counted for size in sizes)
 
     def __len__(self) -> int:
-        return len(self.parts)
+        return len(self._sizes)
 
     def __iter__(self) -> Iterator[Chunk]:
         for delayed, start in zip(self.parts, self.starts, strict=True):
@@ -135,20 +125,26 @@ class DaskSource(TableSource):
 
     def _changed(self, **values: Any) -> Self:
         other = self.fresh()
-        other._plan, other._loaded = replace(self._plan, **values), None
+        other._plan, other._loaded, other._passed = replace(self._plan, **values), None, False
         return other
 
     def checked(self, *, allow_nan: bool) -> Self:
         """Give the source; an error if a value is NaN and that is not allowed (inf never is)."""
         if allow_nan:
             return self
+        if self._loaded is None:
+            return self._changed(after=(*self._plan.after, partial(refuse_holes, self.column_names)))
         from dask.delayed import delayed
 
         look = delayed(columns_with_holes, pure=False)
         for place, holes in enumerate(self.compute([look(part) for part in self.parts])):
             if holes:
-                where = f"partition {place}: column {self.column_names[holes[0]]!r}"
-                raise ValueError(f"{where} of X contains NaN, which is not allowed here: fill or drop it")
+                raise ValueError(f"partition {place}: {no_holes(self.column_names[holes[0]])}")
+        return self
+
+    def for_many_passes(self) -> Self:
+        """Give the source, with its parts held by the workers."""
+        self.load()
         return self
 
     def chunked_by(self, chunk_rows: int) -> Self:
@@ -164,10 +160,6 @@ class DaskSource(TableSource):
         other = self._changed(encode=encode)
         other.column_names = self.features if names is None else tuple(names)
         return other
-
-    def only_roles(self) -> Self:
-        """Give a source of the same targets and weights, without features that cannot be read as they are."""
-        return self if self._is_numeric or not self._plan.is_plain else self._changed(encode=_nothing)
 
     @property
     def _is_numeric(self) -> bool:
@@ -213,6 +205,13 @@ class DaskSource(TableSource):
 
     # where it is
 
+    def blocks(self) -> Blocks:
+        """Give what a pass works on: for the first one partitions as they come, where that will do; then held parts."""
+        if self._loaded is None and self._is_countable and not self._passed:
+            self._passed = True
+            return raw_blocks(self._raw, [self._collection, self._beside[1]], self._plan, self.client)
+        return self.load().blocks
+
     def compute(self, delayed: list[Any]) -> list[Any]:
         """Compute delayed values where the data is, and bring them here."""
         check_open(self.client)
@@ -220,15 +219,9 @@ class DaskSource(TableSource):
 
     def holders(self) -> list[str | None]:
         """Address of a worker that holds each part; None where that is nobody, or is not known."""
-        if self.client is None:
-            return [None] * len(self.parts)
         check_open(self.client)
-        from distributed import futures_of
-
-        futures = [futures_of(part) for part in self.parts]  # type: ignore[no-untyped-call]
-        known = self.client.who_has([future for some in futures for future in some])
-        holding = [known.get(some[0].key, ()) if some else () for some in futures]
-        return [min(workers) if workers else None for workers in holding]
+        futures = self.load().blocks.futures
+        return [None] * len(self) if futures is None else holders_of([some[0] for some in futures], self.client)
 
 
 def dask_source(
@@ -286,10 +279,7 @@ def dask_source(
     encode = None if schema is None else schema.encode
     raw, plan = read_plan(X, chosen, Plan(None, (), weights_at, target_at, sequences_by, encode))
     source = DaskSource(X, raw, plan, (weights, target), chunk_rows, persist)
-    if source._is_numeric or schema is not None:
-        source.load()  # so that what is wrong with it is said here
+    # What is wrong with it is said here, unless it brings targets: then one pass will most likely be all there is.
+    if not (is_dask(target) and source._is_countable) and (source._is_numeric or schema is not None):
+        source.load()
     return source
-
-
-def _nothing(table: Any) -> FloatArray:
-    return np.zeros((len(table), 1))

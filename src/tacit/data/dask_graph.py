@@ -90,14 +90,14 @@ def delayed_parts(raw: list[Any], weights: Any, target: Any, plan: Plan) -> list
     """Give a delayed `Part` for each partition, with weights and targets that are partitioned alike."""
     from dask.delayed import delayed
 
-    shares, targets = _beside(weights, len(raw), "sample_weight"), _beside(target, len(raw), "y")
+    shares, targets = beside(weights, len(raw), "sample_weight"), beside(target, len(raw), "y")
     make = delayed(prepare, pure=False)
     shared = delayed(plan, pure=False, traverse=False)  # one copy for all of the tasks
     rows = zip(raw, shares, targets, strict=True)
     return [make(part, share, y, shared, i) for i, (part, share, y) in enumerate(rows)]
 
 
-def _beside(values: Any, n: int, name: str) -> list[Any]:
+def beside(values: Any, n: int, name: str) -> list[Any]:
     """The partitions of a collection that lies beside the rows; nothing for anything else."""
     if not is_dask(values):
         return [None] * n

@@ -1,6 +1,6 @@
 """One partition of a Dask collection, as the worker that holds it sees it: checked, as floats, in chunks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -69,12 +69,22 @@ class Part:
         return Measure(self.rows.n_rows, self.rows.total_weight, counted, self.ends)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Part, (self.rows, self.ends)
+        return _arrived, (self.rows, self.ends)
 
     def __sizeof__(self) -> int:
         # Dask weighs by this where data goes and when it spills.
         arrays = (self.rows.X, self.rows.weights, self.rows.lengths, self.rows.y)
         return object.__sizeof__(self) + sum(array.nbytes for array in arrays if array is not None)
+
+
+def _arrived(rows: Chunk, ends: tuple[Any, Any] | None) -> Part:
+    """The part that has travelled."""
+    return Part(replace(rows, X=_laid_out(rows.X)), ends)
+
+
+def _laid_out(X: FloatArray) -> FloatArray:
+    """The same values as kernels want them: row by row, and not at any byte where a message of Dask's put them."""
+    return np.require(X, requirements=["C", "A"])
 
 
 def _cut(rows: Chunk, chunk_rows: int | None) -> Iterator[Chunk]:
@@ -112,6 +122,8 @@ class Plan:
         Turns a table of the features into floats; without it every column must be numeric.
     after
         Functions that are then applied to the floats.
+    is_passing
+        Whether a single pass will see the floats, so that they need not be laid out for many.
     """
 
     names: tuple[str, ...] | None
@@ -121,6 +133,7 @@ class Plan:
     group: str | None = None
     encode: Callable[[Any], FloatArray] | None = None
     after: tuple[Callable[[FloatArray], FloatArray], ...] = ()
+    is_passing: bool = False
 
     def table(self, raw: Any) -> Any:
         """Give the features of a partition."""
@@ -177,8 +190,7 @@ def _floats(table: Any, plan: Plan) -> FloatArray:
     X = as_matrix(values, allow_nan=True)
     for f in plan.after:
         X = f(X)
-    # Row by row in memory, as kernels want it: converted once here, not in every pass.
-    return np.ascontiguousarray(X)
+    return X if plan.is_passing else _laid_out(X)
 
 
 def _check_columns(frame: Any, plan: Plan) -> None:
@@ -224,7 +236,22 @@ def _checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
 
 def columns_with_holes(part: Part) -> list[int]:
     """Which columns have a missing value."""
-    X = part.rows.X
+    return _holes(part.rows.X)
+
+
+def refuse_holes(names: Sequence[str], X: FloatArray) -> FloatArray:
+    """Give the rows; an error if a value is missing."""
+    if holes := _holes(X):
+        raise ValueError(no_holes(names[holes[0]]))
+    return X
+
+
+def no_holes(name: str) -> str:
+    """Say that a column has missing values where they cannot be taken."""
+    return f"column {name!r} of X contains NaN, which is not allowed here: fill or drop it"
+
+
+def _holes(X: FloatArray) -> list[int]:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum(dtype=np.float64)):  # one cheap pass settles the usual case
             return []

@@ -1,45 +1,49 @@
 """Sums over the chunks of a Dask collection: the function travels, data stays, nodes of the tree come back.
 
 A task works through all parts that one worker thread is to do, so the number of tasks follows the number of workers,
-not the number of partitions. Which parts those are is asked anew for every sum: after a worker was lost, its parts are
-made again elsewhere by Dask, and are worked on there. The sum does not depend on any of it (see `tacit.learn.tree`).
+not the number of partitions. Which parts those are is asked anew every few seconds: after a worker was lost, its parts
+are made again elsewhere by Dask, and are worked on there. The sum does not depend on any of it (`tacit.learn.tree`).
 """
 
-import pickle
+import math
+import time
 import uuid
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from types import MethodType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from tacit.data.chunks import Chunk, is_dask
 from tacit.data.dask import DaskSource
-from tacit.data.dask_graph import check_open, current_client, held
-from tacit.data.dask_part import Part
+from tacit.data.dask_blocks import Blocks, Values, holders_of
+from tacit.data.dask_graph import check_open, current_client
+from tacit.data.dask_part import Part, Plan, prepare
 from tacit.learn.cores import n_threads, one_core
+from tacit.learn.dask_send import Held, Sender, received
 from tacit.learn.tree import Nodes, joined, plant, root, tree_sum
 
 Result = TypeVar("Result")
-Places = list[tuple[int, int]]
+Places: TypeAlias = list[tuple[int, int]]
 """Leaf and first row of each part."""
+Job: TypeAlias = tuple[int, tuple[str, int | None], Places]
+"""Number of leaves of the tree, who works, and on which parts."""
+Share: TypeAlias = tuple[list[int], str | None]
+"""Parts that are worked on together, and the worker that holds them."""
+Sent: TypeAlias = tuple[Any, Any]
+"""A function as it travels."""
 
 FAN_IN = 8
 """How many tasks' nodes one task puts together."""
 
-TASKS_PER_THREAD = 2
-"""Tasks that a worker's thread gets for one sum: one that is done early can take over from a slow neighbour."""
-
-MANY_THREADS = 64
-"""In a cluster with more threads each gets one task: Dask's scheduler, which hands them out, would be the slowest."""
+FEW_TASKS = FAN_IN
+"""So few tasks begin sooner if they are sent one by one, more as one graph."""
 
 _BATCH = 64  # parts whose values are brought here together
-_LATELY = 8  # models that a worker remembers
-_PIECE = 1 << 22  # bytes of a function that are sent together
+_STAYING = 2.0  # seconds for which parts are believed to be where they were
 
 
 class DaskReduction:
@@ -48,86 +52,91 @@ class DaskReduction:
     def __init__(self, source: DaskSource) -> None:
         self.source = source
         self._user = (source.owner, source.chunk_rows)
-        self._sent: dict[tuple[int, str], tuple[Any, Any]] = {}
+        self._send = Sender(source.client)
+        self._placed: tuple[float, list[Share]] = (-math.inf, [])
+        self._latest: list[Any] = []
 
     def __call__(self, f: Callable[[Chunk], Any]) -> Any:
         """Sum f(chunk) over all chunks: each part by a tree over its chunks, then a tree over the parts."""
+        source = self.source
+        check_open(source.client)
+        blocks, starts, leaves = source.blocks(), source.starts, len(source)
+        shares = self._shares(blocks)
+        jobs = [(leaves, self._user, [(i, starts[i]) for i in share]) for share, _ in shares]
+        sent = self._send(f, blocks.plan, len(shares))
+        if blocks.futures is not None and len(shares) <= FEW_TASKS and not _is_task():
+            found = self._one_by_one(sent, jobs, shares, blocks.futures)
+        else:
+            found = self._by_graph(sent, jobs, shares, blocks.values)
+        return root(joined(leaves, *found))
+
+    def _one_by_one(self, sent: Sent, jobs: list[Job], shares: list[Share], futures: Values) -> list[Nodes]:
+        client = self.source.client
+
+        async def submitted() -> list[Any]:
+            return [
+                client.submit(_work, *sent, *job, *_row(futures, share), pure=False, **_preferring(holder))
+                for job, (share, holder) in zip(jobs, shares, strict=True)
+            ]
+
+        # All at once, from Dask's own thread: it would send the first alone, and the others in a later batch.
+        tasks = client.sync(submitted)
+        # What the sum before left is let go only now: word of that would hold up these.
+        self._latest = tasks
+        found: list[Nodes] = client.gather(tasks)
+        return found
+
+    def _by_graph(self, sent: Sent, jobs: list[Job], shares: list[Share], values: Values) -> list[Nodes]:
+        from dask.base import annotate
         from dask.delayed import delayed
 
-        parts, starts, leaves = self.source.parts, self.source.starts, len(self.source)
-        fixed, moving = self._sendable(f)
         work, join, level = delayed(_work, pure=False), delayed(joined, pure=False), []
-        for share, holder in self._shares():
-            places = [(i, starts[i]) for i in share]
-            with _at(holder):
-                level.append(work(fixed, moving, leaves, self._user, places, *[parts[i] for i in share]))
+        for job, (share, holder) in zip(jobs, shares, strict=True):
+            with annotate(**_preferring(holder)):
+                level.append(work(*sent, *job, *_row(values, share)))
         while len(level) > FAN_IN:
-            level = [join(leaves, *level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
-        return root(joined(leaves, *self.source.compute(level)))
+            level = [join(len(self.source), *level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+        return self.source.compute(level)
 
     def each(self, f: Callable[[Chunk], Result]) -> Iterator[Result]:
         """Give f(chunk) for each chunk, in the chunks' order; what comes back should be small."""
         from dask.delayed import delayed
 
-        (fixed, moving), one = self._sendable(f), delayed(_each, pure=False)
-        pairs = list(zip(self.source.starts, self.source.parts, strict=True))
+        check_open(self.source.client)
+        pairs, one = list(zip(self.source.starts, self.source.parts, strict=True)), delayed(_each, pure=False)
+        sent = self._send(f, None, len(pairs))
         for first in range(0, len(pairs), _BATCH):
-            tasks = [one(fixed, moving, self._user, start, part) for start, part in pairs[first : first + _BATCH]]
+            tasks = [one(*sent, self._user, start, part) for start, part in pairs[first : first + _BATCH]]
             for results in self.source.compute(tasks):
                 yield from results
 
-    def _shares(self) -> list[tuple[list[int], str | None]]:
+    def _shares(self, blocks: Blocks) -> list[Share]:
         """Which parts are worked on together, and where: neighbours on one worker; alone, where a part is not held."""
         source = self.source
-        if not source.kept:
+        if blocks.futures is None:
+            if source.client is None and source.kept and blocks.plan is None:
+                return [(share, None) for share in _split(list(range(len(source))), n_threads())]
             return [([i], None) for i in range(len(source))]
+        asked, known = self._placed
+        if time.monotonic() - asked > _STAYING:
+            known = self._asked([some[0] for some in blocks.futures])
+            self._placed = (time.monotonic(), known)
+        return known
+
+    def _asked(self, futures: list[Any]) -> list[Share]:
+        client = self.source.client
         by_holder: dict[str | None, list[int]] = defaultdict(list)
-        for i, holder in enumerate(source.holders()):
+        for i, holder in enumerate(holders_of(futures, client)):
             by_holder[holder].append(i)
-        cores: dict[str | None, int] = {None: n_threads()} if source.client is None else source.client.nthreads()
-        tasks = tasks_per_thread(sum(cores.values()))
-        return sorted(
-            (share, holder)
-            for holder, parts in by_holder.items()
-            for share in _split(parts, tasks * cores.get(holder, 1))
-        )
-
-    def _sendable(self, f: Callable[[Chunk], Any]) -> tuple[Any, Any]:
-        """A function as two parts: a model that is sent once, and the parameters of this call."""
-        if isinstance(f, partial) and isinstance(f.func, MethodType) and not f.keywords:
-            return self._model(f.func), self._sent_now(f.args)
-        return None, self._sent_now(f)
-
-    def _model(self, method: MethodType) -> Any:
-        key = (id(method.__self__), method.__name__)
-        if key not in self._sent:
-            (kept,) = held([self._sent_now(method, uuid.uuid4().hex)], self.source.client)
-            self._sent[key] = (method, kept)  # an id means something only as long as its object lives
-        return self._sent[key][1]
-
-    def _sent_now(self, value: Any, name: str = "") -> Any:
-        from dask.delayed import delayed
-
-        if self.source.client is None:
-            return delayed(_Held(value, "", b""), pure=False, traverse=False)
-        import cloudpickle  # type: ignore[import-untyped]
-
-        # Inside tasks, not scattered: if the worker that opened it dies, Dask can open it again. In pieces, as a
-        # single message should not be too large.
-        blob, cut = cloudpickle.dumps(value), delayed(bytes, pure=False)
-        pieces = [blob[i : i + _PIECE] for i in range(0, len(blob), _PIECE)]
-        if len(pieces) > 1:
-            pieces = [piece for each in pieces for piece in held([cut(each)], self.source.client)]
-        return delayed(_opened, pure=False)(name, *pieces)
+        cores = client.nthreads() | {None: len(futures)}  # what nobody holds is made anew, wherever Dask likes
+        shares = [
+            (share, holder) for holder, parts in by_holder.items() for share in _split(parts, cores.get(holder, 1))
+        ]
+        return sorted(shares, key=lambda each: each[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A model may hold its reduction, for a second look at the rows from here; there it is of no use.
         return _Away, ()
-
-
-def tasks_per_thread(threads: int) -> int:
-    """How many tasks a thread of a cluster gets for one sum."""
-    return TASKS_PER_THREAD if threads <= MANY_THREADS else 1
 
 
 class _Away:
@@ -137,61 +146,49 @@ class _Away:
         raise RuntimeError("a model's expect asked for a sum over all chunks: only its update may do that")
 
 
-class _Held:
-    """A value on a worker, its name, and the bytes it came from; opaque to Dask."""
-
-    def __init__(self, value: Any, name: str, blob: bytes) -> None:
-        self.value, self._name, self._blob = value, name, blob
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _opened, (self._name, self._blob)
-
-
-# Models that this process has opened lately: Dask may take a copy away and bring it again, and what a model has left in
-# the memos is of use to the same object only.
-_lately: OrderedDict[str, _Held] = OrderedDict()
-
-
-def _opened(name: str, *pieces: bytes) -> _Held:
-    if name in _lately:
-        return _lately[name]
-    blob = b"".join(pieces)
-    found = _Held(pickle.loads(blob), name, blob)
-    if name:
-        _lately[name] = found
-        while len(_lately) > _LATELY:
-            _lately.popitem(last=False)
-    return found
-
-
-def _function(fixed: _Held | None, moving: _Held) -> Callable[[Chunk], Any]:
-    return moving.value if fixed is None else partial(fixed.value, *moving.value)
-
-
 def _work(
-    fixed: _Held | None, moving: _Held, leaves: int, user: tuple[str, int | None], places: Places, *parts: Part
+    fixed: Held | None, moving: Held | bytes, leaves: int, user: tuple[str, int | None], places: Places, *values: Any
 ) -> Nodes:
     """Sum over some parts, as far as they are neighbours in the tree."""
-    f, nodes = _function(fixed, moving), Nodes()
+    (f, plan), nodes = received(fixed, moving), Nodes()
     with one_core():
-        for (leaf, start), part in zip(places, parts, strict=True):
+        for (leaf, start), part in zip(places, _made(plan, places, values), strict=True):
             plant(nodes, (0, leaf), tree_sum(f(chunk) for chunk in part.located(start, *user)), leaves)
     return nodes
 
 
-def _each(fixed: _Held | None, moving: _Held, user: tuple[str, int | None], start: int, part: Part) -> list[Any]:
-    f = _function(fixed, moving)
+def _made(plan: Plan | None, places: Places, values: tuple[Any, ...]) -> Iterable[Part]:
+    """The parts that a task was given, or those it makes of rows and targets, one at a time."""
+    if plan is None:
+        return values
+    pairs = zip(places, values[::2], values[1::2], strict=True)
+    return (prepare(rows, None, y, plan, place) for (place, _), rows, y in pairs)
+
+
+def _each(fixed: Held | None, moving: Held | bytes, user: tuple[str, int | None], start: int, part: Part) -> list[Any]:
+    f, _ = received(fixed, moving)
     with one_core():
         return [f(chunk) for chunk in part.located(start, *user)]
 
 
-def _at(holder: str | None) -> AbstractContextManager[Any]:
-    """Tasks made inside are for the worker that holds the data; another may take over if that one is lost or late."""
-    if holder is None:
-        return nullcontext()
-    from dask.base import annotate
+def _preferring(holder: str | None) -> dict[str, Any]:
+    """Tasks are for the worker that holds the data; another may take over if that one is lost or late."""
+    return {} if holder is None else {"workers": [holder], "allow_other_workers": True}
 
-    return annotate(workers=[holder], allow_other_workers=True)
+
+def _is_task() -> bool:
+    """Whether this is itself a task of a worker: waiting for others then takes Dask's own care."""
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def _row(values: Values, share: list[int]) -> list[Any]:
+    return [value for i in share for value in values[i]]
 
 
 def _split(parts: list[int], most: int) -> list[list[int]]:

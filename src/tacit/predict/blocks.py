@@ -22,7 +22,7 @@ from tacit.predict.discrete import safe_log
 from tacit.predict.estimates import m_estimate, prior_shares
 from tacit.predict.gaussians import Gaussians
 from tacit.predict.labels import Codes
-from tacit.predict.statistics import CategoryCounts, GaussianStatistics
+from tacit.predict.statistics import CategoryCounts, GaussianStatistics, Places
 
 Array = NDArray[np.float64]
 
@@ -156,6 +156,13 @@ class FamilyStatistics(Additive):
 
     def _combine(self, other: Self, sign: int) -> Self:
         return type(self)(tuple(a._combine(b, sign) for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        parts = [self.parts[0] - self.parts[0]] * n_classes
+        for k, part in zip(at.tolist(), self.parts, strict=True):
+            parts[k] = part
+        return type(self)(tuple(parts))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics as they are: a family refuses negative ones itself."""

@@ -15,8 +15,8 @@ from tacit.data.matrix import check_weights
 from tacit.decide import DecideMixin
 from tacit.distributions.inputs import ColumnError, generator
 from tacit.learn.skin import Elsewhere
-from tacit.predict.labels import Classes, Codes, distinct, encode, encode_among, first_classes, read_labels
-from tacit.predict.rows import part, row_by_row, total
+from tacit.predict.labels import Classes, Codes, Labelled, encode, encode_among, first_classes, read_labels
+from tacit.predict.rows import Stats, part, row_by_row, total
 from tacit.predict.statistics import ClassStatistics
 from tacit.predict.tables import brings_targets
 
@@ -68,8 +68,8 @@ class BayesClassifier(Elsewhere, DecideMixin, ClassifierMixin, BaseEstimator, AB
             Weight of each row; every row counts once if None.
         """
         if brings_targets(X, y):
-            found = distinct(X, type(self).__name__)
-            return self._settle(self._statistics(self._read(X, reset=True), None, None, found), found)
+            found = self._labelled(self._read(X, reset=True))
+            return self._settle(found.stats, found.labels)
         labels = read_labels(y, type(self).__name__)
         rows = self._read(X, reset=True)
         codes, classes = encode(labels)
@@ -155,11 +155,23 @@ class BayesClassifier(Elsewhere, DecideMixin, ClassifierMixin, BaseEstimator, AB
         counter = self._counter(rows)
 
         def of_chunk(chunk: Chunk) -> ClassStatistics:
-            c = self._chunk_codes(chunk, codes, classes)
             w = part(weights, chunk) if chunk.weights is None else chunk.weights
-            count = np.bincount(c, w if len(w) else None, minlength=len(classes)).astype(np.float64)
-            return ClassStatistics(count, counter(chunk.X, c, w, len(classes)))
+            return _counted(chunk, self._chunk_codes(chunk, codes, classes), w, len(classes), counter)
 
+        return self._total(rows, of_chunk)
+
+    def _labelled(self, rows: ChunkSource) -> Labelled:
+        """Sums over the rows of a source that brings the labels, and what the labels are."""
+        counter, who = self._counter(rows), type(self).__name__
+
+        def of_chunk(chunk: Chunk) -> Labelled:
+            codes, classes = encode(read_labels(chunk.y, who))
+            w = np.empty(0) if chunk.weights is None else chunk.weights
+            return Labelled(classes, _counted(chunk, codes, w, len(classes), counter))
+
+        return self._total(rows, of_chunk)
+
+    def _total(self, rows: Any, of_chunk: Callable[[Chunk], Stats]) -> Stats:
         try:
             return total(rows, of_chunk)
         except ColumnError as problem:
@@ -241,6 +253,11 @@ class BayesClassifier(Elsewhere, DecideMixin, ClassifierMixin, BaseEstimator, AB
     def _log_prior(self) -> Array:
         logs: Array = self.class_log_prior_
         return logs
+
+
+def _counted(chunk: Chunk, codes: Codes, weights: Array, n_classes: int, counter: Counter) -> ClassStatistics:
+    count = np.bincount(codes, weights if len(weights) else None, minlength=n_classes).astype(np.float64)
+    return ClassStatistics(count, counter(chunk.X, codes, weights, n_classes))
 
 
 def _normalised(joint: Array) -> tuple[Array, Array]:

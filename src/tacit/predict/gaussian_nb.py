@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tacit.data.chunks import ChunkSource
+from tacit.data.dask import DaskSource
 from tacit.learn.skin import read_rows
 from tacit.predict.classifier import Array, BayesClassifier, Counter
 from tacit.predict.gaussians import Gaussians
 from tacit.predict.labels import Classes, Codes, check_priors, log_shares, shares
+from tacit.predict.rows import CHUNK_ROWS
 from tacit.predict.statistics import ClassStatistics, GaussianStatistics
 from tacit.predict.tables import read_source
 
@@ -58,6 +60,8 @@ class GaussianNB(BayesClassifier):
         return tags
 
     def _read(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, DaskSource):  # in memory, and summed in small blocks anyway: larger chunks are fewer additions
+            return read_source(self, X.chunked_by(4 * CHUNK_ROWS), reset=reset)
         if isinstance(X, ChunkSource):
             return read_source(self, X, reset=reset)
         return read_rows(self, X, reset=reset, allow_nan=True)

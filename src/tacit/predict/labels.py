@@ -8,10 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from tacit.data.chunks import ChunkSource
-from tacit.data.table_source import TableSource
 from tacit.data.values import is_missing, quote
-from tacit.learn.reduce import reducing
+from tacit.predict.statistics import ClassStatistics
 
 Codes = NDArray[np.int64]
 Classes = NDArray[Any]
@@ -55,27 +53,38 @@ def encode(labels: NDArray[Any]) -> tuple[Codes, Classes]:
 
 def _encode_integers(labels: NDArray[Any], low: int, span: int) -> tuple[Codes, Classes]:
     # A table of the range takes the place of sorting.
-    shifted = labels.astype(np.int64) - low
+    shifted = labels.astype(np.int64, copy=False)
+    shifted = shifted - low if low else shifted
     present = np.bincount(shifted, minlength=span) > 0
-    return (np.cumsum(present) - 1)[shifted], (np.flatnonzero(present) + low).astype(labels.dtype)
+    codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
+    return codes, (np.flatnonzero(present) + low).astype(labels.dtype)
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSet:
-    """Sorted distinct labels; those of two chunks add up to the distinct labels of both."""
+class Labelled:
+    """Statistics by class, and the sorted labels of the classes; two of them add up to the classes of both.
+
+    Examples
+    --------
+    >>> from tacit.predict.statistics import Side
+    >>> few = Labelled(np.array(["a"]), ClassStatistics(np.array([3.0]), Side(())))
+    >>> more = Labelled(np.array(["a", "b"]), ClassStatistics(np.array([1.0, 2.0]), Side(())))
+    >>> (few + more).stats.class_count
+    array([4., 2.])
+    """
 
     labels: NDArray[Any]
+    stats: ClassStatistics
 
-    def __add__(self, other: "LabelSet") -> "LabelSet":
-        return LabelSet(np.unique(np.concatenate([self.labels, other.labels])))
+    def __add__(self, other: "Labelled") -> "Labelled":
+        if np.array_equal(self.labels, other.labels):
+            return Labelled(self.labels, self.stats + other.stats)
+        union = np.unique(np.concatenate([self.labels, other.labels]))
+        return Labelled(union, self.among(union) + other.among(union))
 
-
-def distinct(source: ChunkSource, who: str) -> Classes:
-    """Give the sorted distinct labels that come with the chunks of a source."""
-    alone = source.only_roles() if isinstance(source, TableSource) else source
-    with reducing(alone) as reduce:
-        found: LabelSet = reduce(lambda chunk: LabelSet(encode(read_labels(chunk.y, who))[1]))
-    return found.labels
+    def among(self, classes: NDArray[Any]) -> ClassStatistics:
+        """Give the statistics for sorted classes that hold all of the labels."""
+        return self.stats.spread(np.searchsorted(classes, self.labels), len(classes))
 
 
 def encode_among(labels: NDArray[Any], classes: Classes) -> Codes:

@@ -1,7 +1,7 @@
 """Statistics per class that add: what `partial_fit`, `merge` and `forget` are made of."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,16 @@ from tacit.distributions.inputs import Array, ColumnError, no_negative
 from tacit.distributions.statistics import Additive, Moments
 
 MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
+Places: TypeAlias = NDArray[np.intp]
 SMALLEST = 1e-290  # variances below it have lost digits
 NEVER_LEARNT = "these rows were never learnt: the statistics would become negative; the model is left as it was"
 
 
 class Reducible(Protocol):
-    """Statistics that can tell whether what was taken away had been there."""
+    """Statistics that can tell whether what was taken away had been there, and that more classes can join."""
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes: the class k becomes at[k], and of the others nothing is known."""
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
@@ -28,6 +32,10 @@ class ClassStatistics(Additive):
 
     class_count: Array
     features: Any
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes: the class k becomes at[k], and of the others nothing is known."""
+        return type(self)(_spread(self.class_count, at, n_classes), self.features.spread(at, n_classes))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
@@ -63,6 +71,14 @@ class ClassMoments(Additive):
         if self.shape != other.shape:
             raise ValueError(f"statistics of {self.shape} and {other.shape} classes and columns do not add")
         return type(self)(self.moments._combine(other.moments, sign), self.shape)
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        shape, m = (n_classes, self.shape[1]), self.moments
+        parts = (
+            _spread(part.reshape(self.shape), at, n_classes).ravel() for part in (m.weight, m.centre, m.first, m.second)
+        )
+        return type(self)(Moments(*parts), shape)
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
@@ -178,6 +194,10 @@ class GaussianStatistics(Additive):
         by_class = ClassMoments.of(X, codes, weights, n_classes)
         return cls(by_class, Powers.of(X, weights, by_class))
 
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(self.by_class.spread(at, n_classes), self.powers)
+
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
         return type(self)(self.by_class.settled(before.by_class), self.powers)
@@ -189,6 +209,10 @@ class Counts(Additive):
 
     total: Array
     seen: Array
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(_spread(self.total, at, n_classes), _spread(self.seen, at, n_classes))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
@@ -219,9 +243,19 @@ class CategoryCounts(Additive):
         pairs = zip(self.tables, other.tables, strict=True)
         return type(self)(tuple(_padded(a, len(b)) + sign * _padded(b, len(a)) for a, b in pairs))
 
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(tuple(_spread(table.T, at, n_classes).T for table in self.tables))
+
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
         return type(self)(tuple(no_negative(table, "counts") for table in self.tables))
+
+
+def _spread(values: Array, at: Places, n_classes: int) -> Array:
+    out = np.zeros((n_classes, *values.shape[1:]))
+    out[at] = values
+    return out
 
 
 def _padded(table: Array, rows: int) -> Array:
@@ -236,6 +270,10 @@ class Side(Additive):
 
     def _combine(self, other: Self, sign: int) -> Self:
         return type(self)(tuple(a._combine(b, sign) for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(tuple(part.spread(at, n_classes) for part in self.parts))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
