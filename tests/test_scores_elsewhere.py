@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
+from tacit.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
 from tacit.data import open_source
+from tacit.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
 from tacit.sequence import CategoricalHMM, GaussianHMM, MarkovChain
 
 
@@ -17,6 +18,7 @@ def table():
     table = pd.DataFrame({"x": rng.normal(3.0 * z), "v": rng.normal(-1.0 * z), "flag": rng.random(900) < 0.2 + 0.3 * z})
     table["id"] = np.sort(rng.integers(40, size=900))
     table["code"] = z
+    table["height"] = 1e6 + table["x"] + rng.normal(size=900)
     table["word"] = np.array(["low", "mid", "top"])[z]
     table.loc[rng.random(900) < 0.1, "v"] = np.nan
     return table
@@ -48,6 +50,34 @@ def test_mixtures(name, table, places):
         expected = ask(table[columns])
         for place in (path, open_source(path, columns=columns, chunk_rows=64), spread):
             assert ask(place) == pytest.approx(expected, rel=1e-12), verb
+
+
+def test_clusters(table, places):
+    model = KMeans(3, random_state=0).fit(table[["x", "v"]])
+    for place in (*places, open_source(places[0], columns=["x", "v"], chunk_rows=64)):
+        assert model.score(place) == pytest.approx(model.score(table[["x", "v"]]), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "columns", "target"),
+    [
+        (GaussianNB, ["x", "v"], "word"),
+        (NaiveBayes, ["v", "flag"], "word"),
+        (BayesianLinearRegression, ["x", "code"], "height"),
+    ],
+)
+def test_predictions(make, columns, target, table, places):
+    model = make().fit(table[columns], table[target])
+    path, spread = places
+    expected = model.score(table[columns], table[target])
+    assert 0.3 < expected < 1
+    assert model.score(path, target) == pytest.approx(expected, rel=1e-9)
+    stored = open_source(path, columns=columns, target=target, chunk_rows=64)
+    for asked in (lambda: model.score(stored), lambda: model.score(spread, target)):
+        assert asked() == pytest.approx(expected, rel=1e-9)
+    assert model.score(spread[columns], spread[target]) == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(ValueError, match="name of one of its columns"):
+        model.score(path, table[target])
 
 
 @pytest.mark.parametrize(

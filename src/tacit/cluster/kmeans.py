@@ -31,6 +31,7 @@ from tacit.cluster.kmeans_rows import (
 from tacit.cluster.kmeans_run import Run, labelled, run
 from tacit.cluster.kmeans_start import given_start, start_centres
 from tacit.cluster.kmeans_stored import read_table, start_table
+from tacit.data.sums import summing
 from tacit.learn.em import Hook
 from tacit.learn.reduce import reducing
 from tacit.learn.restarts import best_of
@@ -208,7 +209,11 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of weighted squared distances to the nearest centre."""
-        return -self._labelled(X, sample_weight).stats.cost
+        return -float(self._cost(X, sample_weight=sample_weight))
+
+    @summing
+    def _cost(self, X: Any, sample_weight: Any = None) -> float:
+        return self._labelled(X, sample_weight).stats.cost
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """(rows, n_clusters) distance of each row to each centre."""

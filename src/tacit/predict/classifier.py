@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from tacit import compiled
@@ -17,6 +17,7 @@ from tacit.distributions.inputs import ColumnError, generator
 from tacit.learn.skin import Elsewhere
 from tacit.predict.labels import Classes, Codes, Labelled, encode, encode_among, first_classes, read_labels
 from tacit.predict.rows import Stats, part, row_by_row, total
+from tacit.predict.scores import ClassifierScore
 from tacit.predict.statistics import ClassStatistics
 from tacit.predict.tables import brings_targets
 
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 Counter = Callable[[Any, Codes, Array, int], Any]
 
 
-class BayesClassifier(Elsewhere, DecideMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class BayesClassifier(Elsewhere, DecideMixin, ClassifierScore, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the naive Bayes classifiers.
 
     A classifier says how it reads a table, what it counts in a chunk, how counts become parameters, and

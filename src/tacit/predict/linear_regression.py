@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from tacit.data.chunks import Chunk, ChunkSource
@@ -18,12 +18,13 @@ from tacit.predict.evidence import Array, Hyper, Problem, State, marginalised
 from tacit.predict.posterior import bayes, least_squares
 from tacit.predict.regression_sums import RegressionStatistics, joint_moments, read_targets
 from tacit.predict.rows import part, row_by_row, total
+from tacit.predict.scores import RegressorScore
 from tacit.predict.tables import brings_targets, read_named
 
 Method = Literal["evidence", "map", "ml"]
 
 
-class BayesianLinearRegression(Elsewhere, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class BayesianLinearRegression(Elsewhere, RegressorScore, BaseEstimator):  # type: ignore[misc]
     """Linear regression with a distribution over its weights.
 
     y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a
