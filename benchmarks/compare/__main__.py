@@ -1,6 +1,7 @@
 """Usage: python -m benchmarks.compare [NAME ...] [--list] [--no-growth] [--json FILE]
 
-A name selects every contest that starts with it.
+A name selects every contest that starts with it. Growth is the exponent e of seconds ~ rows^e, between half and twice
+the rows, at a fixed number of iterations; linear is 1.
 """
 
 import argparse

@@ -93,11 +93,19 @@ def _expect_features(params: GaussianParams, chunk: Chunk, X: Array, weights: Ar
 
 def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array):
     W, frame = params.coefficients(), params.frame
-    sums = np.zeros((W.shape[1], len(W)))
+    K, P = W.shape
+    sums, powers = np.zeros((P, K)), _powers(P, len(X))
     bound = compiled.gaussian.expect_features(
-        X, weights, frame.origin, 1 / frame.scale, W, params.quadratic, _powers(W.shape[1], len(X)), sums, joint,
+        X, weights, frame.origin, 1 / frame.scale, W, params.quadratic, powers, _scratch(K, P, len(powers[0])), sums,
+        joint,
     )  # fmt: skip
     return bound, sums
+
+
+def _scratch(K: int, P: int, B: int) -> tuple[Array, ...]:
+    return (
+        np.ones((P, B)), np.empty((K, B)), np.empty((K, B)), np.empty((B, K)), np.empty((P, K)), *np.empty((2, B)),
+    )  # fmt: skip
 
 
 def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):

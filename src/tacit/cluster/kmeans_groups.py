@@ -11,6 +11,7 @@ IntArray = npt.NDArray[np.int64]
 
 LANES = 16
 Packed = tuple[Any, ...]
+_NOWHERE = 1e30  # squared norm of an empty lane: farther than anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,30 +56,18 @@ class Groups:
         return np.asarray(self._spread(values).max(axis=1))
 
     def pack(self, centres: Array, unit: float) -> Packed:
-        """Put centres about the origin into lanes, in single precision."""
-        live = self.members >= 0
+        """Put centres about the origin into lanes, in single precision: as `kmeans_bounds.bounded` wants them."""
         lanes = self._spread(centres * unit)  # (G, L, d)
-        middle = (lanes.sum(axis=1) / live.sum(axis=1)[:, None]).astype(np.float32)
-        about = np.where(live[:, :, None], lanes - middle[:, None], 0.0)
-        square = (about**2).sum(axis=2)
-        radius = np.sqrt(square.max(axis=1))
-        size = np.stack([radius, radius + np.linalg.norm(middle, axis=1)], axis=1) * 1.000001
-        tilt = np.ascontiguousarray((-2 * about).transpose(0, 2, 1), dtype=np.float32)
-        about_origin = (lanes**2).sum(axis=2)
-        flat_tilt = np.ascontiguousarray(-2 * lanes.reshape(live.size, -1).T, dtype=np.float32)
-        flat = (flat_tilt, _norm(about_origin, live), np.float32(np.sqrt(about_origin.max()) * 1.000001))
-        norm, size = _norm(square, live), size.astype(np.float32)
-        return middle, tilt, norm, size, self.members.ravel(), self.place, flat
+        square = (lanes**2).sum(axis=2)
+        size = np.sqrt(square.max(axis=1)) * 1.000001
+        tilt = np.empty((len(lanes), centres.shape[1] + 1, lanes.shape[1]), np.float32)
+        tilt[:, :-1], tilt[:, -1] = -2 * lanes.transpose(0, 2, 1), np.where(self.members >= 0, square, _NOWHERE)
+        return tilt, size.astype(np.float32), self.members.ravel(), self.place
 
     def _spread(self, values: Array) -> Array:
         lanes = np.zeros((self.members.size, *values.shape[1:]))
         lanes[self.place] = values
         return lanes.reshape(*self.members.shape, *values.shape[1:])
-
-
-def _norm(square: Array, live: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-    # An empty lane is infinitely far away.
-    return np.where(live, square, np.inf).astype(np.float32)
 
 
 def _halve(centres: Array, who: IntArray, groups: int, lanes: int) -> list[IntArray]:

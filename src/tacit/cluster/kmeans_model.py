@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit import compiled
 from tacit.cluster.kmeans_groups import Groups, Packed
-from tacit.cluster.kmeans_rows import DIRECT_WORK, Frame, ready
+from tacit.cluster.kmeans_rows import DIRECT_WORK, Frame, evenly, ready, transposed_block
 from tacit.cluster.kmeans_split import Farthest, farthest_rows, refilled
 from tacit.data.chunks import Chunk
 from tacit.learn.protocol import Reduce, Statistics
@@ -21,7 +21,7 @@ Labels = npt.NDArray[np.int32]
 
 # Up to this many multiplications per pass, some milliseconds, bounds are not worth the time to compile them.
 BOUNDS_WORK = 20_000_000
-_BLOCK, _DIRECT_BLOCK, _TABLE_ROWS = 1024, 256, 256
+_BLOCK = 1024
 _NONE = np.empty(0)
 _of_thread = threading.local()
 
@@ -121,17 +121,13 @@ class LloydModel:
         """
         X = ready(chunk.X)
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        weight, first = np.zeros(len(params.centres)), np.zeros(params.centres.shape)
-        share = np.zeros(first.shape if self.frame.missing else (0, 0))
         if params.packed is None:
             labels = np.empty(len(X) if told else 0, np.int32)
-            cost = self._direct(X, weights, params.centres, labels, weight, first, share)
+            cost, weight, share, first = self._direct(X, weights, params.centres, labels)
         else:
-            labels, cost = self._bounded(X, weights, params, chunk.memo, weight, first)
+            labels, cost, weight, share, first = self._bounded(X, weights, params, chunk.memo)
         rows = chunk.total_weight
-        bound = -cost - rows * self.per_row
-        share = share if self.frame.missing else weight[:, None]
-        return labels, LloydStatistics(rows, bound, cost, weight, share, first)
+        return labels, LloydStatistics(rows, -cost - rows * self.per_row, cost, weight, share, first)
 
     def update(self, params: LloydParams, stats: LloydStatistics) -> LloydParams:
         """The mean of each cluster; one without rows keeps its centre, or is refilled."""
@@ -147,20 +143,21 @@ class LloydModel:
     def _farthest(self, params: LloydParams, most: int, chunk: Chunk) -> Farthest:
         return farthest_rows(chunk, self.frame.origin, params.centres, self.label(params, chunk)[0], most)
 
-    def _direct(
-        self, X: Array, weights: Array, centres: Array, labels: Labels, weight: Array, first: Array, share: Array
-    ) -> float:
-        d = X.shape[1]
-        B = min(2 * _DIRECT_BLOCK if d <= 4 else _DIRECT_BLOCK if d <= 16 else _DIRECT_BLOCK // 2, len(X))
-        gap, other, nearest = np.zeros((3, B))
-        work = (np.zeros((d, B)), np.ones(B), gap, other, nearest, np.zeros(B, np.int64))
-        args = (X, weights, self.frame.origin, self.frame.missing, centres, work, labels, weight, first, share)
-        return float(compiled.kmeans.direct(*args))
+    def _direct(self, X: Array, weights: Array, centres: Array, labels: Labels) -> tuple[float, Array, Array, Array]:
+        K, d = centres.shape
+        centres = evenly(centres)
+        sums, share = np.zeros((K, centres.shape[1] + 1)), np.zeros((K, d)) if self.frame.missing else None
+        T, total = transposed_block(*X.shape)
+        work = (T, total, np.zeros_like(total), np.zeros(len(total), np.int64))
+        cost = compiled.kmeans.direct(X, weights, self.frame.origin, centres, work, labels, sums, share)
+        weight, first = sums[:, -1].copy(), sums[:, :d].copy()
+        return cost, weight, weight[:, None] if share is None else share, first
 
     def _bounded(
-        self, X: Array, weights: Array, params: LloydParams, memo: dict[str, Any], weight: Array, first: Array
-    ) -> tuple[Labels, float]:
+        self, X: Array, weights: Array, params: LloydParams, memo: dict[str, Any]
+    ) -> tuple[Labels, float, Array, Array, Array]:
         assert self.groups is not None
+        d, sums = X.shape[1], np.zeros((len(params.centres), X.shape[1] + 1))
         origin, unit = self.frame.origin, self.frame.unit
         trail = memo.get("lloyd")
         if trail is None or trail.model is not self:
@@ -169,31 +166,29 @@ class LloydModel:
         trail.centres = params.centres
         cost = compiled.kmeans_bounds.bounded(
             X, weights, origin, unit, params.centres, params.packed, trail.drift.astype(np.float32),
-            _scratch(X.shape[1], *self.groups.members.shape), trail.labels, trail.bounds, weight, first,
+            _scratch(d, self.groups.members.shape[1]), trail.labels, trail.bounds, sums,
         )  # fmt: skip
-        return trail.labels, cost
+        weight, first = sums[:, d].copy(), sums[:, :d].copy()
+        return trail.labels, cost, weight, weight[:, None], first
 
     def _first_trail(self, X: Array, params: LloydParams) -> _Trail:
         assert self.groups is not None
         n, G = len(X), len(self.groups.members)
-        labels, bounds = np.zeros(n, np.int32), np.full((n, G), -np.inf, np.float32)
+        labels, bounds = np.zeros(n, np.int32), np.full((G, n), -np.inf, np.float32)
         return _Trail(self, params.centres, labels, bounds, np.zeros(G))
 
 
-def _scratch(d: int, G: int, L: int) -> tuple[Any, ...]:
+def _scratch(d: int, L: int) -> tuple[Any, ...]:
     """Room to work in, kept from call to call of a thread: fresh memory would cost more than the work."""
-    if getattr(_of_thread, "shape", None) != (d, G, L):
-        _of_thread.scratch, _of_thread.shape = _new_scratch(d, G, L), (d, G, L)
+    if getattr(_of_thread, "shape", None) != (d, L):
+        _of_thread.scratch, _of_thread.shape = _new_scratch(d, L), (d, L)
     scratch: tuple[Any, ...] = _of_thread.scratch
     return scratch
 
 
-def _new_scratch(d: int, G: int, L: int) -> tuple[Any, ...]:
-    B = _BLOCK
-    flags = np.zeros(-(-G // 8) * 8, np.uint8)
-    Y, square, gap = np.empty((B, d)), np.empty(B), np.empty(B, np.float32)
-    failed, rows, count = np.empty(B, np.int32), np.empty((G, B), np.int32), np.empty(G, np.int64)
-    Z, A, out = (np.empty((B, width), np.float32) for width in (d, d, L))
-    table, low = np.empty((_TABLE_ROWS, G * L), np.float32), np.empty(G, np.float32)
-    nowhere = np.zeros(d, np.float32)
-    return Y, square, gap, flags, flags.view(np.uint64), failed, rows, count, Z, A, out, table, low, nowhere
+def _new_scratch(d: int, L: int) -> tuple[Any, ...]:
+    Z, A = np.ones((2, _BLOCK, d + 1), np.float32)
+    low, far, gap = np.empty((3, _BLOCK), np.float32)
+    flags, (who, near) = np.zeros(_BLOCK, np.uint8), np.empty((2, _BLOCK), np.int64)
+    table, words = np.empty((_BLOCK, L), np.float32), flags.view(np.uint64)
+    return np.empty((_BLOCK, d)), Z, A, table, low, far, gap, np.empty(_BLOCK), flags, words, who, near

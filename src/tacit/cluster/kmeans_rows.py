@@ -22,8 +22,8 @@ Array = npt.NDArray[np.float64]
 
 CHUNK_ROWS = 32768
 # Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
-DIRECT_WORK = 128
-_BLOCK = 128
+DIRECT_WORK = 256
+_CACHED_VALUES = 1 << 15
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
 
 
@@ -68,18 +68,35 @@ def most_rows(work: int) -> int:
     return CHUNK_ROWS * (4 if work <= DIRECT_WORK // 4 else 2 if work <= DIRECT_WORK else 1)
 
 
+def evenly(centres: Array) -> Array:
+    """Centres with an even number of columns, for kernels that take two at a time: the last may be zero."""
+    return np.pad(centres, ((0, 0), (0, centres.shape[1] % 2)))
+
+
+def transposed_block(n: int, d: int) -> tuple[Array, Array]:
+    """Room for some rows, columns first, with their weights, and for a value of each.
+
+    A power of two for its width would put all columns of a row into the same few lines of the cache.
+    """
+    most = 544 if d <= 4 else 288 if d <= 16 else 160
+    width = min(most, -(-n // 8) * 8)
+    return np.zeros((d + d % 2 + 1, width)), np.zeros(width)
+
+
 def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
     """(n, K) distances of rows to centres, over the observed coordinates and scaled up to all of them."""
     out = np.empty((table.X.shape[0], len(centres)), dtype=table.X.dtype)
     # Any origin will do that brings rows and centres near zero.
     origin = centres.mean(axis=0, dtype=np.float64)
-    about = centres.astype(np.float64) - origin
+    about = evenly(centres - origin)
 
     def one(chunk: Chunk) -> None:
-        X, B = ready(chunk.X), min(_BLOCK, chunk.n_rows)
-        found = np.empty((len(X), len(centres)))
-        work = (np.zeros((X.shape[1], B)), np.ones(B), np.zeros(B), np.zeros(B))
-        compiled.kmeans.distances(X, origin, bool(np.isnan(X).any()), about, work, found)
+        X, found = ready(chunk.X), np.empty((chunk.n_rows, len(centres)))
+        observed = X.shape[1] - np.isnan(X).sum(axis=1)
+        holes = bool((observed < X.shape[1]).any()) or None
+        compiled.kmeans.distances(X, origin, about, transposed_block(*X.shape), holes, found)
+        if holes:
+            found *= np.sqrt(X.shape[1] / np.maximum(observed, 1))[:, None]
         out[chunk.start : chunk.stop] = found
 
     with mapping(table.source) as over_chunks:
@@ -137,9 +154,29 @@ def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = Non
 
 
 def _moments(chunk: Chunk) -> Moments:
-    count, mean, square = np.zeros((3, chunk.X.shape[1]))
-    compiled.kmeans.moments(ready(chunk.X), count, mean, square)
-    return Moments(count, mean, np.zeros(len(mean)), square)
+    X = ready(chunk.X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.ones(len(X)) @ X
+        if np.isfinite(total).all():
+            count = np.full(len(total), float(len(X)))
+        else:
+            count = (~np.isnan(X)).sum(axis=0).astype(np.float64)
+            total = np.nansum(X, axis=0)
+        mean = total / np.maximum(count, 1)
+        return Moments(count, mean, np.zeros(len(mean)), _squares(X, mean, bool((count < len(X)).any())))
+
+
+def _squares(X: Array, mean: Array, missing: bool) -> Array:
+    """(d,) sum of squares about the mean, as many rows at a time as stay in the cache."""
+    total, some = np.zeros(len(mean)), max(1, _CACHED_VALUES // len(mean))
+    room = np.empty((len(mean), min(some, len(X))))
+    for start in range(0, len(X), some):
+        rows = X[start : start + some].T
+        gaps = np.subtract(rows, mean[:, None], out=room[:, : rows.shape[1]])
+        if missing:
+            gaps[np.isnan(rows)] = 0.0
+        total += np.einsum("ji,ji->j", gaps, gaps)
+    return total
 
 
 class SparseSource(ChunkSource):

@@ -144,4 +144,4 @@ class _Spreading:
 
     def _table(self, chunk: Chunk) -> tuple[Any, ...]:
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        return ready(chunk.X), weights, self.frame.origin, self.frame.missing
+        return ready(chunk.X), weights, self.frame.origin

@@ -173,19 +173,17 @@ def add_matrix(A, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, S, joint):
+def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, scratch, S, joint):
     """Add sum_i r_ik features(z_i) to S (P, K); returns the sum of log p(x_i). Or only fill joint (n, K).
 
     quadratic
         How features are made of two coordinates each: first, second, target and factor of `fill_features`.
+    scratch
+        F (P, B) of ones, L and R (K, B), T (B, K), sums (P, K), top and total (B,).
     """
     first, second, target, factor = quadratic
-    K, P = W.shape
-    d, B = X.shape[1], len(powers[0])
-    F, L, R, T, sums = np.empty((P, B)), np.empty((K, B)), np.empty((K, B)), np.empty((B, K)), np.empty((P, K))
-    top, total = np.empty(B), np.empty(B)
-    for i in range(B):
-        F[0, i] = 1.0
+    F, L, R, T, sums, top, total = scratch
+    d, B = X.shape[1], len(top)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)

@@ -3,6 +3,10 @@
 Rows are taken about an origin, y = x - origin, and centres are given about the same origin. Labels are those of
 double precision, the lowest index among equals. Rows are read in transposed blocks, and compared with every centre.
 
+A block is T (D + 1, B): coordinate j of row i in T[j, i], zeros up to an even number D of coordinates and beyond the
+last row, and in T[D, i] the weight of row i. `holes` (`share` in `direct`) is None if no value is missing: what missing
+values need is then not even compiled.
+
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
 
@@ -12,213 +16,165 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def moments(X, count, mean, square):
-    """Per column: how many values are observed, their mean, and the sum of squares about it."""
-    n, d = X.shape
-    for i in range(n):
-        for j in range(d):
-            seen = X[i, j] == X[i, j]
-            count[j] += 1.0 if seen else 0.0
-            mean[j] += X[i, j] if seen else 0.0
-    for j in range(d):
-        mean[j] /= count[j] if count[j] > 0.0 else 1.0
-    for i in range(n):
-        for j in range(d):
-            t = X[i, j] - mean[j]
-            square[j] += t * t if t == t else 0.0
-
-
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def fill_block(X, start, size, origin, missing, T, scale):
-    """T[j, i] = row start + i about the origin; scale[i] = columns / observed columns (0 if none), left if all are."""
-    d = X.shape[1]
-    tiles = size - size % 8 if d > 4 else 0
-    for tile in range(0, tiles, 8):  # eight rows at a time, which the cache likes
-        for j in range(d):
-            for i in range(tile, tile + 8):
-                T[j, i] = X[start + i, j] - origin[j]
-    for j in range(d):
-        for i in range(tiles, size):
-            T[j, i] = X[start + i, j] - origin[j]
-    if missing:
+def fill_block(X, start, weights, origin, T):
+    """Put the rows from `start` on, and their weights, into a block."""
+    d, size = X.shape[1], min(T.shape[1], len(X) - start)
+    w = T[len(T) - 1]
+    for i in range(size):
+        w[i] = 1.0 if len(weights) == 0 else weights[start + i]
+    if d > 4:
         for i in range(size):
-            observed = 0.0
+            x = X[start + i]
             for j in range(d):
-                observed += 1.0 if T[j, i] == T[j, i] else 0.0
-            scale[i] = d / observed if observed > 0.0 else 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def pair_distances(T, missing, one, two, out, other):
-    """out[i], other[i] = squared distances of each row of a block to two centres, over the coordinates it has."""
-    for i in range(len(out)):
-        out[i] = other[i] = 0.0
-    for j in range(len(one)):
-        a, b = one[j], two[j]
-        if missing:
-            for i in range(len(out)):
-                s, t = T[j, i] - a, T[j, i] - b
-                out[i] += s * s if s == s else 0.0
-                other[i] += t * t if t == t else 0.0
-        else:
-            for i in range(len(out)):
-                s, t = T[j, i] - a, T[j, i] - b
-                out[i] += s * s
-                other[i] += t * t
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def keep_nearer(k, h, gap, other, nearest, owner):
-    """Note where centre k or h is nearer than those before; the first of equals."""
-    for i in range(len(gap)):
-        who = h if other[i] < gap[i] else k
-        least = other[i] if other[i] < gap[i] else gap[i]
-        owner[i] = who if least < nearest[i] else owner[i]
-        nearest[i] = least if least < nearest[i] else nearest[i]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def keep_nearer_in_plane(k, h, centres, p, q, nearest, owner):
-    """The same for rows of two coordinates, p and q, at one go."""
-    a, b, c, d = centres[k, 0], centres[k, 1], centres[h, 0], centres[h, 1]
-    for i in range(len(nearest)):
-        least = (p[i] - a) * (p[i] - a) + (q[i] - b) * (q[i] - b)
-        other = (p[i] - c) * (p[i] - c) + (q[i] - d) * (q[i] - d)
-        who = h if other < least else k
-        least = other if other < least else least
-        owner[i] = who if least < nearest[i] else owner[i]
-        nearest[i] = least if least < nearest[i] else nearest[i]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def distances(X, origin, missing, centres, scratch, out):
-    """out[i, k] = distance of row i to centre k, over the observed coordinates and scaled up to all of them."""
-    T, scale, gap, other = scratch
-    n, B = len(X), len(gap)
-    for start in range(0, n, B):
-        size = min(B, n - start)
-        fill_block(X, start, size, origin, missing, T, scale)
-        for k in range(0, len(centres), 2):
-            h = min(k + 1, len(centres) - 1)
-            pair_distances(T, missing, centres[k], centres[h], gap, other)
+                T[j, i] = x[j] - origin[j]
+    else:
+        for j in range(d):
+            row, shift = T[j], origin[j]
             for i in range(size):
-                out[start + i, k] = math.sqrt(gap[i] * scale[i])
-                out[start + i, h] = math.sqrt(other[i] * scale[i])
+                row[i] = X[start + i, j] - shift
+    for j in range(len(T)):
+        row = T[j]
+        for i in range(size, len(row)):
+            row[i] = 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def square(gap, holes):
+    """Square of a difference; zero if it is missing."""
+    if holes is None:
+        return gap * gap
+    return gap * gap if gap == gap else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def sum_squares(T, centre, holes, total):
+    """total[i] = squared distance of each row of a block to a centre."""
+    for i in range(len(total)):
+        total[i] = 0.0
+    for j in range(0, len(centre), 2):
+        p, q, a, b = T[j], T[j + 1], centre[j], centre[j + 1]
+        for i in range(len(total)):
+            total[i] = (total[i] + square(p[i] - a, holes)) + square(q[i] - b, holes)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def nearest_in_plane(p, q, centres, holes, nearest, owner):
+    """The nearest centre of rows of two coordinates, p and q; two centres at one go."""
+    last = len(centres) - 1
+    for k in range(0, last + 1, 2):
+        h = k + 1 if k < last else k
+        a, b, c, d = centres[k, 0], centres[k, 1], centres[h, 0], centres[h, 1]
+        for i in range(len(nearest)):
+            least = square(p[i] - a, holes) + square(q[i] - b, holes)
+            other = square(p[i] - c, holes) + square(q[i] - d, holes)
+            who = h if other < least else k
+            least = other if other < least else least
+            owner[i] = who if least < nearest[i] else owner[i]
+            nearest[i] = least if least < nearest[i] else nearest[i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def direct(X, weights, origin, missing, centres, scratch, labels, weight, first, share):
-    """Label every row by its nearest centre, add up weights and rows about the origin, and return the cost.
+def distances(X, origin, centres, scratch, holes, out):
+    """out[i, k] = distance of row i to centre k, over the observed coordinates; centres as in `direct`."""
+    T, total = scratch
+    for start in range(0, len(X), len(total)):
+        fill_block(X, start, total[:0], origin, T)
+        for k in range(len(centres)):
+            sum_squares(T, centres[k], holes, total)
+            for i in range(min(len(total), len(X) - start)):
+                out[start + i, k] = math.sqrt(total[i])
 
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def direct(X, weights, origin, centres, scratch, labels, sums, share):
+    """Label every row by its nearest centre, add up rows and weights, and return the cost.
+
+    centres
+        (K, D), with a zero for the coordinate that rows do not have.
     scratch
-        T (d, B), scale (B,) of ones, gap, other, nearest and owner (B,).
+        T (D + 1, B) zeros; total, nearest and owner (B,).
     labels
         (n,), or empty if nobody wants them.
+    sums
+        (K, D + 1) of the weighted rows about the origin, and of the weights.
     share
-        (K, d) what each coordinate's mean is divided by; empty without missing values, when that is the weight.
+        (K, D) what each coordinate's mean is divided by; None without missing values, when that is the weight.
     """
-    n, d = X.shape
-    T, scale, gap, other, nearest, owner = scratch
-    B, K = len(gap), len(centres)
-    plain = not missing and len(weights) == 0
-    total = 0.0
-    for start in range(0, n, B):
-        size = min(B, n - start)
-        fill_block(X, start, size, origin, missing, T, scale)
+    T, total, nearest, owner = scratch
+    B, last = len(total), len(T) - 1
+    cost = 0.0
+    for start in range(0, len(X), B):
+        fill_block(X, start, weights, origin, T)
         for i in range(B):
             nearest[i], owner[i] = np.inf, 0
-        for k in range(0, K, 2):
-            h = min(k + 1, K - 1)
-            if d == 2 and not missing:
-                keep_nearer_in_plane(k, h, centres, T[0], T[1], nearest, owner)
-            else:
-                pair_distances(T, missing, centres[k], centres[h], gap, other)
-                keep_nearer(k, h, gap, other, nearest, owner)
-        total += block_cost(nearest, scale, weights[start : start + size], size)
-        for i in range(min(size, len(labels))):
-            labels[start + i] = owner[i]
-        if plain and K <= 12:
-            add_to_few(T, size, owner, weight, first)
+        if last == 2:
+            nearest_in_plane(T[0], T[1], centres, share, nearest, owner)
         else:
-            if not plain:
-                weigh_block(T, start, size, weights, scale, owner, share)
-            for i in range(size):
-                w = 1.0 if len(weights) == 0 else weights[start + i]
-                weight[owner[i]] += w if scale[i] > 0.0 else 0.0
-            for j in range(d):
-                for i in range(size):
-                    first[owner[i], j] += T[j, i]
-    return total
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def block_cost(nearest, scale, weights, size):
-    """Sum of weighted, scaled squared distances."""
-    total = 0.0
-    for i in range(size):
-        total += nearest[i] * scale[i] if len(weights) == 0 else weights[i] * nearest[i] * scale[i]
-    return total
-
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def add_to_few(T, size, owner, weight, first):
-    """Add rows to their clusters, cluster by cluster: for a few of them that vectorises, and is faster."""
-    d = first.shape[1]
-    for k in range(len(weight)):
-        for j in range(0, d, 2):  # two coordinates a time
-            p, q = T[j], T[min(j + 1, d - 1)]
-            rows, one, two = 0.0, 0.0, 0.0
-            for i in range(size):
-                here = 1.0 if owner[i] == k else 0.0
-                rows += here
-                one += here * p[i]
-                two += here * q[i]
-            first[k, j] += one
-            if j + 1 < d:
-                first[k, j + 1] += two
-            if j == 0:
-                weight[k] += rows
+            for k in range(len(centres)):
+                sum_squares(T, centres[k], share, total)
+                for i in range(B):
+                    owner[i] = k if total[i] < nearest[i] else owner[i]
+                    nearest[i] = total[i] if total[i] < nearest[i] else nearest[i]
+        for i in range(min(B, len(labels) - start)):
+            labels[start + i] = owner[i]
+        if share is not None:
+            weigh_holes(T, X.shape[1], nearest, owner, share)
+        elif len(weights) > 0:
+            for j in range(last):
+                for i in range(B):
+                    T[j, i] *= T[last, i]
+        cost += add_block(T, nearest, owner, sums)
+    return cost
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def weigh_block(T, start, size, weights, scale, owner, share):
-    """Multiply rows by weight and scale, zero where missing: the scaled cost is least if a row counts by its scale."""
-    for i in range(size):
-        w = scale[i] if len(weights) == 0 else weights[start + i] * scale[i]
-        for j in range(T.shape[0]):
+def weigh_holes(T, d, nearest, owner, share):
+    """Scale up the cost of rows with holes to all coordinates, and the rows with it, so that means make it least."""
+    last = len(T) - 1
+    for i in range(T.shape[1]):
+        observed = 0.0
+        for j in range(d):
+            observed += 1.0 if T[j, i] == T[j, i] else 0.0
+        scale = d / observed if observed > 0.0 else 0.0
+        nearest[i] *= scale
+        for j in range(d):
             seen = T[j, i] == T[j, i]
-            T[j, i] = w * T[j, i] if seen else 0.0
-            if seen and len(share) > 0:
-                share[owner[i], j] += w
+            share[owner[i], j] += T[last, i] * scale if seen else 0.0
+            T[j, i] = T[last, i] * scale * T[j, i] if seen else 0.0
+        T[last, i] = T[last, i] if observed > 0.0 else 0.0
 
 
-@njit(
-    nogil=True,
-    cache=True,
-    error_model="numpy",
-    fastmath={"reassoc", "contract", "nsz"},
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
-def row_square(x, origin, missing, centre):
-    """Squared distance of a row to a centre, over the observed coordinates and scaled up to all of them."""
-    total, observed = 0.0, 0.0
-    if not missing:
-        for j in range(len(centre)):
-            t = (x[j] - origin[j]) - centre[j]
-            total += t * t
-        return total
-    for j in range(len(centre)):
-        t = (x[j] - origin[j]) - centre[j]
-        if t == t:
-            total += t * t
-            observed += 1.0
-    return total * len(centre) / observed if observed > 0.0 else 0.0
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def add_block(T, nearest, owner, sums):
+    """Add weighted rows to their clusters; returns their cost. For few clusters, one by one: that vectorises."""
+    last = len(T) - 1
+    w, cost = T[last], 0.0
+    for i in range(len(owner)):
+        cost += w[i] * nearest[i]
+    if len(sums) > 12:
+        for j in range(last + 1):
+            for i in range(len(owner)):
+                sums[owner[i], j] += T[j, i]
+        return cost
+    for k in range(len(sums)):
+        for j in range(0, last, 2):
+            p, q = T[j], T[j + 1]
+            one, two, weight = 0.0, 0.0, 0.0
+            for i in range(len(owner)):
+                here = 1.0 if owner[i] == k else 0.0
+                one += here * p[i]
+                two += here * q[i]
+                weight += here * w[i]
+            sums[k, j] += one
+            sums[k, j + 1] += two
+            if j == 0:
+                sums[k, last] += weight
+    return cost
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def join(X, weights, origin, missing, points, reach, index, nearest, owner, falls):
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"})
+def join(X, weights, origin, points, reach, index, nearest, owner, falls):
     """k-means++: falls[t] += how much the cost falls if point t (T, d) becomes a centre.
 
     index
@@ -227,12 +183,17 @@ def join(X, weights, origin, missing, points, reach, index, nearest, owner, fall
         (T, K) a quarter of the squared distances between points and centres: a row that is not farther than that
         from its centre cannot be nearer to the point.
     """
-    for i in range(len(X)):
-        w = 1.0 if len(weights) == 0 else weights[i]
+    n, d = X.shape
+    for i in range(n):
         for t in range(len(points)):
             if reach[t, owner[i]] < nearest[i]:
-                square = row_square(X[i], origin, missing, points[t])
-                if square < nearest[i]:
-                    falls[t] += w * (nearest[i] - square)
+                cost, observed = 0.0, 0.0
+                for j in range(d):
+                    gap = (X[i, j] - origin[j]) - points[t, j]
+                    cost += gap * gap if gap == gap else 0.0
+                    observed += 1.0 if gap == gap else 0.0
+                cost = cost * d / observed if observed > 0.0 else 0.0
+                if cost < nearest[i]:
+                    falls[t] += (nearest[i] - cost) * (1.0 if len(weights) == 0 else weights[i])
                     if index >= 0:
-                        nearest[i], owner[i] = square, index
+                        nearest[i], owner[i] = cost, index
