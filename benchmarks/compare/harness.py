@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Runner = Callable[[Any], float]
+GROWTH_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,9 @@ def _growth(contest: Contest, wanted: bool) -> dict[int, float]:
 
 def _best_alone(contest: Contest, rows: int) -> float:
     data, run = contest.make(rows), contest.steady or contest.ours
-    return min(timed(run, data)[0] for _ in range(contest.repeats))
+    first = timed(run, data)[0]
+    repeats = max(contest.repeats, min(20, int(GROWTH_SECONDS / first)))  # short runs need more of them
+    return min([first, *(timed(run, data)[0] for _ in range(repeats - 1))])
 
 
 def table(results: list[Result]) -> str:

@@ -42,8 +42,15 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
         stop = min(start + B, len(X))
         rows, owner = X[start:stop], labels[start:stop]
         own_distances(rows, origin, unit, centres, owner, Y, Z, far, square, gap)
+        failures = 0
         for g in range(len(tilt)):
             m = list_failures(bounds[g, start:stop], gap, drift[g], flags, words, who)
+            failures += m
+            if 3 * failures > (g + 1) * len(rows):
+                # Where many bounds fail, all are set anew: they hold for longer, and no rows need be picked out.
+                m = len(rows)
+                for i in range(m):
+                    who[i] = i
             if m > 0:
                 some = Z[:m]
                 if m < len(rows):
@@ -101,10 +108,7 @@ def fast_square(y, centre):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def list_failures(limits, gap, drift, flags, words, who):
-    """The rows that their bounds do not keep away from a group, and how many; flags are looked at eight at a time.
-
-    If there are many, all rows are listed: bounds set anew hold for longer, and no rows need be picked out.
-    """
+    """The rows that their bounds do not keep away from a group, and how many; flags are looked at eight at a time."""
     m = 0
     for i in range(len(limits)):
         flags[i] = limits[i] <= gap[i] + drift
@@ -114,11 +118,7 @@ def list_failures(limits, gap, drift, flags, words, who):
                 if flags[i] != 0 and i < len(limits):
                     who[m] = i
                     m += 1
-    if 3 * m <= len(limits):
-        return m
-    for i in range(len(limits)):
-        who[i] = i
-    return len(limits)
+    return m
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)

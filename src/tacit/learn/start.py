@@ -10,7 +10,7 @@ from tacit.data.chunks import Chunk, ChunkSource
 from tacit.learn.protocol import Array
 from tacit.learn.reduce import mapping
 
-_SHUFFLED = 1 << 24  # up to so many rows a draw may shuffle all of their places
+_SHUFFLED = 1 << 20  # up to so many rows a draw may shuffle all of their places
 StartName = Literal["k-means++", "random_from_data", "random"]
 
 
