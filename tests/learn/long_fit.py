@@ -5,7 +5,6 @@ It says when each iteration is done, then sleeps a little, and stores what it le
 
 import os
 import sys
-import threading
 import time
 import warnings
 
@@ -24,6 +23,11 @@ def model(n_init):
     return GaussianMixture(4, tol=0.0, max_iter=60, n_init=n_init, random_state=0)
 
 
+def at_work():
+    """How many threads do something else than wait for something to do."""
+    return sum(frame.f_code.co_name != "_worker" for frame in sys._current_frames().values())
+
+
 def main(folder, out, n_threads, n_init):
     def tell(step):
         os.write(1, f"iteration {step.iteration}\n".encode())  # whole, whoever else writes
@@ -32,7 +36,7 @@ def main(folder, out, n_threads, n_init):
     warnings.simplefilter("ignore")
     with threads(int(n_threads)), checkpointing(folder or None, 5):
         fitted = model(int(n_init)).fit(rows(), on_iteration=tell)
-    print(f"reason {fitted.reason_} converged {fitted.converged_} threads {threading.active_count()}", flush=True)
+    print(f"reason {fitted.reason_} converged {fitted.converged_} at work {at_work()}", flush=True)
     labels = fitted.predict(rows()[:100])
     np.savez(out, means=fitted.means_, covariances=fitted.covariances_, trace=fitted.lower_bounds_, labels=labels)
 

@@ -76,13 +76,13 @@ def test_after_ctrl_c_and_kill_minus_nine_the_same_call_ends_with_the_same_bits(
 
 
 @pytest.mark.parametrize("n_init", [1, 4])
-def test_ctrl_c_leaves_a_usable_model_and_no_threads(tmp_path, started, n_init):
+def test_ctrl_c_leaves_a_usable_model_and_no_thread_at_work(tmp_path, started, n_init):
     out = tmp_path / "learnt.npz"
     process = started("", out, 2, n_init)
     after(process, 8)
     process.send_signal(signal.SIGINT)
     told = ended(process)
-    assert told[-1] == "reason interrupted converged False threads 1"
+    assert told[-1] == "reason interrupted converged False at work 1"
     found = np.load(out)
     assert 1 <= len(found["trace"]) < 40
     assert np.isfinite(found["means"]).all()

@@ -7,12 +7,13 @@ import numpy as np
 
 
 def enumerate_paths(start, A, b):
-    """Joint probabilities of all paths, and what follows from them."""
+    """Joint probabilities of all paths, and what follows from them; A (K, K), or (T, K, K) into each row."""
     T, K = b.shape
+    A = np.broadcast_to(A, (T, K, K))
     paths = np.array(list(itertools.product(range(K), repeat=T)))
     joint = start[paths[:, 0]] * b[0, paths[:, 0]]
     for t in range(1, T):
-        joint = joint * A[paths[:, t - 1], paths[:, t]] * b[t, paths[:, t]]
+        joint = joint * A[t, paths[:, t - 1], paths[:, t]] * b[t, paths[:, t]]
     total = joint.sum()
     posterior = np.array([[joint[paths[:, t] == k].sum() for k in range(K)] for t in range(T)]) / total
     moves = np.zeros((K, K))

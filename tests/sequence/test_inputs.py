@@ -12,7 +12,7 @@ from tests.sequence.brute import random_chain
 
 from tacit.distributions import Categorical, Gaussian, Poisson
 from tacit.sequence import HiddenMarkovModel, ImpossibleSequence
-from tacit.sequence.inputs_scores import Units
+from tacit.sequence.inputs_table import Units
 
 RNG = np.random.RandomState(0)
 
@@ -266,7 +266,7 @@ def test_bad_inputs():
     X, U, _ = simulate(50)
     with pytest.raises(ValueError, match="inputs must have 50 rows"):
         HiddenMarkovModel(2).fit(X, inputs=U[:10])
-    with pytest.raises(ValueError, match="row 3 is not"):
+    with pytest.raises(ValueError, match="row 3 of column 0 is nan"):
         HiddenMarkovModel(2).fit(X, inputs=np.where(np.arange(50) == 3, np.nan, U))
     for wrong in ({"duration": Poisson()}, {"startprob": "stationary"}, {"transmat_prior": 2.0}):
         with pytest.raises(ValueError, match="do not go together"):
@@ -285,7 +285,9 @@ def test_bad_inputs():
         model.score(X, inputs=np.zeros((50, 2)))
     with pytest.raises(ValueError, match="inputs have 2 columns"):
         model.transition_at([1.0, 2.0])
-    with pytest.raises(ValueError, match="the best path only"):
-        model.decode(X, inputs=U, n_best=2)
+    with pytest.raises(ValueError, match="n_best must be at least 1"):
+        model.decode(X, inputs=U, n_best=0)
+    with pytest.raises(ValueError, match="lag must not be negative"):
+        model.fixed_lag(X, inputs=U, lag=-1)
     with pytest.raises(NotFittedError, match="fitted without inputs"):
         HiddenMarkovModel(2, random_state=0).fit(X).score(X, inputs=U)

@@ -174,8 +174,9 @@ class LloydModel:
     def _first_trail(self, X: Array, params: LloydParams) -> _Trail:
         assert self.groups is not None
         n, G = len(X), len(self.groups.members)
-        labels, bounds = np.zeros(n, np.int32), np.full((G, n), -np.inf, np.float32)
-        return _Trail(self, params.centres, labels, bounds, np.zeros(G))
+        bounds = np.full((G, -(-n // _BLOCK) * _BLOCK), np.inf, np.float32)
+        bounds[:, :n] = -np.inf
+        return _Trail(self, params.centres, np.zeros(n, np.int32), bounds, np.zeros(G))
 
 
 def _scratch(d: int, L: int) -> tuple[Any, ...]:
@@ -188,7 +189,7 @@ def _scratch(d: int, L: int) -> tuple[Any, ...]:
 
 def _new_scratch(d: int, L: int) -> tuple[Any, ...]:
     Z, A = np.ones((2, _BLOCK, d + 1), np.float32)
-    low, far, gap = np.empty((3, _BLOCK), np.float32)
+    far, gap = np.empty((2, _BLOCK), np.float32)
     flags, (who, near) = np.zeros(_BLOCK, np.uint8), np.empty((2, _BLOCK), np.int64)
     table, words = np.empty((_BLOCK, L), np.float32), flags.view(np.uint64)
-    return np.empty((_BLOCK, d)), Z, A, table, low, far, gap, np.empty(_BLOCK), flags, words, who, near
+    return np.ones((_BLOCK, d + 1)), Z, A, table, far, gap, np.empty(_BLOCK), flags, words, who, near

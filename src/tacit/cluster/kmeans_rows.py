@@ -70,7 +70,7 @@ def most_rows(work: int) -> int:
 
 def evenly(centres: Array) -> Array:
     """Centres with an even number of columns, for kernels that take two at a time: the last may be zero."""
-    return np.pad(centres, ((0, 0), (0, centres.shape[1] % 2)))
+    return centres if centres.shape[1] % 2 == 0 else np.pad(centres, ((0, 0), (0, 1)))
 
 
 def transposed_block(n: int, d: int) -> tuple[Array, Array]:

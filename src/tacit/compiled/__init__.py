@@ -11,6 +11,7 @@ _KERNELS = (
     "conditional",
     "gaussian",
     "hmm",
+    "hmm_diagonal",
     "hmm_emissions",
     "hmm_inputs",
     "hmm_logs",

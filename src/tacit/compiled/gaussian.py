@@ -18,14 +18,12 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def standardise(X, start, n, origin, inverse_scale, Z):
-    """Z[j, i] = coordinate j of row start + i; rows are the fast axis, so everything after vectorises."""
+def standardise(X, start, n, origin, inverse_scale, first, Z):
+    """Z[first + j, i] = coordinate j of row start + i; rows are the fast axis, so everything after vectorises."""
     for j in range(X.shape[1]):
         o, s = origin[j], inverse_scale[j]
         for i in range(n):
-            Z[j, i] = (X[start + i, j] - o) * s
-        for i in range(n, Z.shape[1]):
-            Z[j, i] = 0.0
+            Z[first + j, i] = (X[start + i, j] - o) * s
 
 
 @njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
@@ -90,17 +88,17 @@ def add_elementwise_moments(Z, R, means, N, S1, S2):
     nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
 )
 def softmax(L, n, R, powers, top, total):
-    """R[:, i] = exp(L[:, i]) normalised; log normaliser = top + log(total); columns from n on become zero.
+    """R[:, i] scales[i] = exp(L[:, i]) normalised; log normaliser = top + log(total); scales are zero from n on.
 
     powers
-        (B,) scratch as integers, and the same memory as floats.
+        (B,) scratch as integers, and the same memory as floats, where the scales are left.
     """
     bits, scales = powers
     K, B = L.shape
     for i in range(B):
-        top[i] = L[0, i]
+        top[i] = -np.inf
         total[i] = 0.0
-    for k in range(1, K):
+    for k in range(K):
         for i in range(B):
             top[i] = L[k, i] if L[k, i] > top[i] else top[i]
     for k in range(K):
@@ -127,18 +125,13 @@ def softmax(L, n, R, powers, top, total):
         for i in range(B):
             R[k, i] *= scales[i]
             total[i] += R[k, i]
-    for i in range(n):
-        scales[i] = 1.0 / total[i]
-    for i in range(n, B):
-        scales[i] = 0.0
-    for k in range(K):
-        for i in range(B):
-            R[k, i] *= scales[i]
+    for i in range(B):
+        scales[i] = 1.0 / total[i] if i < n else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def weigh(start, n, weights, top, total, R):
-    """Sum of (weighted) log normalisers; multiplies the responsibilities by the weights, if there are any."""
+def weigh(start, n, weights, top, total, scales):
+    """Sum of (weighted) log normalisers; multiplies the scales by the weights, if there are any."""
     bound = 0.0
     if len(weights) == 0:
         for i in range(0, n, 16):
@@ -149,19 +142,25 @@ def weigh(start, n, weights, top, total, R):
             bound += math.log(product)
         return bound
     for i in range(n):
-        w = weights[start + i]
-        bound += w * (top[i] + math.log(total[i]))
-        for k in range(R.shape[0]):
-            R[k, i] *= w
+        scales[i] *= weights[start + i]
+        bound += weights[start + i] * (top[i] + math.log(total[i]))
     return bound
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def transpose_into(L, n, joint, start):
-    """joint[start + i, k] = L[k, i]."""
+def normalise(R, scales):
+    """R[k, i] *= scales[i]."""
+    for k in range(R.shape[0]):
+        for i in range(R.shape[1]):
+            R[k, i] *= scales[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def turn(L, scales, n, out, start):
+    """out[start + i, k] = L[k, i] * scales[i]."""
     for i in range(n):
         for k in range(L.shape[0]):
-            joint[start + i, k] = L[k, i]
+            out[start + i, k] = L[k, i] * scales[i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -183,19 +182,19 @@ def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, scr
     """
     first, second, target, factor = quadratic
     F, L, R, T, sums, top, total = scratch
-    d, B = X.shape[1], len(top)
+    B = len(top)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
-        standardise(X, start, n, origin, inverse_scale, F[1 : d + 1])
+        standardise(X, start, n, origin, inverse_scale, 1, F)
         fill_features(first, second, target, factor, F)
         np.dot(W, F, L)
         if len(joint):
-            transpose_into(L, n, joint, start)
+            turn(L, F[0], n, joint, start)
             continue
         softmax(L, n, R, powers, top, total)
-        bound += weigh(start, n, weights, top, total, R)
-        transpose_into(R, B, T, start - start)
+        bound += weigh(start, n, weights, top, total, powers[1])
+        turn(R, powers[1], B, T, 0)
         np.dot(F, T, sums)
         add_matrix(sums, S)
     return bound
@@ -247,21 +246,21 @@ def stacked_densities(D, left, left_roots, right_roots, offsets, constants, room
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def drop_negligible(R):
+def drop_negligible(R, scales):
     """Zero where a row belongs to a component by less than 1e-24: in many dimensions, most of the entries."""
     for k in range(R.shape[0]):
         for i in range(R.shape[1]):
-            R[k, i] = R[k, i] if R[k, i] > 1e-24 else 0.0
+            R[k, i] = R[k, i] if R[k, i] * scales[i] > 1e-24 else 0.0
 
 
 @njit(
     nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
 )
-def add_some_moments(D, responsibility, G, square, n, s1, s2):
+def add_some_moments(D, shares, scales, G, square, n, s1, s2):
     """Add one component's weight and moments about the centre, from the rows that belong to it at all."""
     m = 0
     for i in range(len(D)):
-        r = responsibility[i]
+        r = shares[i] * scales[i]
         if r > 0.0:
             n[0] += r
             root = math.sqrt(r)
@@ -294,7 +293,7 @@ def expect_stacked(
     left = np.empty((min(B, 128), left_roots.shape[1]))
     room = np.empty(len(left) * max(left_roots.shape[2], right_roots.shape[2]))
     L, R, top, total = np.empty((K, B)), np.empty((K, B)), np.empty(B), np.empty(B)
-    bound = 0.0
+    bound, scales, ones = 0.0, powers[1], np.ones(B)
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         standardise_rows(X, start, n, origin, inverse_scale, Z)
@@ -303,15 +302,15 @@ def expect_stacked(
             centre_rows(Z, centres[g], D)
             stacked_densities(D, left, left_roots[r], right_roots[r], offsets[a:b], constants[a:b], room, L[a:b])
         if len(joint):
-            transpose_into(L, n, joint, start)
+            turn(L, ones, n, joint, start)
             continue
         softmax(L, n, R, powers, top, total)
-        drop_negligible(R)
-        bound += weigh(start, n, weights, top, total, R)
+        drop_negligible(R, scales)
+        bound += weigh(start, n, weights, top, total, scales)
         for k in range(K):
             if len(centres) > 1:
                 centre_rows(Z, centres[k], D)
-            add_some_moments(D, R[k], G, square, N[k : k + 1], S1[k], S2[min(k, len(S2) - 1)])
+            add_some_moments(D, R[k], scales, G, square, N[k : k + 1], S1[k], S2[min(k, len(S2) - 1)])
     return bound
 
 
@@ -320,18 +319,19 @@ def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constant
     """The same for diagonal covariances; S2 (K, 1, d)."""
     K, d = means.shape
     B = len(powers[0])
-    Z, L, R = np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
-    top, total = np.empty(B), np.empty(B)
-    bound = 0.0
+    Z, L, R = np.zeros((d, B)), np.empty((K, B)), np.empty((K, B))
+    top, total, ones = np.empty(B), np.empty(B), np.ones(B)
+    bound, scales = 0.0, powers[1]
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
-        standardise(X, start, n, origin, inverse_scale, Z)
+        standardise(X, start, n, origin, inverse_scale, 0, Z)
         elementwise_densities(Z, means, roots, constants, L)
         if len(joint):
-            transpose_into(L, n, joint, start)
+            turn(L, ones, n, joint, start)
             continue
         softmax(L, n, R, powers, top, total)
-        bound += weigh(start, n, weights, top, total, R)
+        bound += weigh(start, n, weights, top, total, scales)
+        normalise(R, scales)
         add_elementwise_moments(Z, R, means, N, S1, S2)
     return bound
 
@@ -464,7 +464,7 @@ def expect_missing(
     K, d = means.shape
     B = len(powers[0])
     Z, G, L, R = np.zeros((d, B)), np.empty((d, B)), np.empty((K, B)), np.empty((K, B))
-    top, total, y = np.empty(B), np.empty(B), np.empty(B)
+    top, total, y, ones, scales = np.empty(B), np.empty(B), np.empty(B), np.ones(B), powers[1]
     U, slopes, rest = np.zeros((K, d, d)), np.zeros((K, d, d)), np.zeros((K, 2 * d, d))
     bound = 0.0
     for p in range(len(counts)):
@@ -487,10 +487,11 @@ def expect_missing(
                     Z[j, i] = 0.0
             observed_densities(Z, means, seen, n_seen, U, level, G, y, L[:, :width])
             if len(joint):
-                transpose_into(L, m, joint, start)
+                turn(L, ones, m, joint, start)
                 continue
             softmax(L[:, :width], m, R[:, :width], powers, top, total)
-            bound += weigh(start, m, weights, top, total, R)
+            bound += weigh(start, m, weights, top, total, scales)
+            normalise(R[:, :width], scales)
             add_observed_moments(Z, R[:, :width], means, seen, n_seen, G, y, n, s1, s2)
         if len(joint) == 0:
             for k in range(K):

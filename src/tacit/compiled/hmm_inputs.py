@@ -1,8 +1,8 @@
 """Hidden Markov chains whose transitions depend on inputs, by multinomial logistic regression; all sequences at once.
 
 The transition from state i to j at a step with inputs u has probability softmax_j(W[i, j] . u). It is computed when
-it is needed: nothing of size T x K x K is stored. Rows are rescaled by the largest term of what is predicted times
-what is observed, so that no outlier underflows.
+it is needed: nothing of size T x K x K is stored. Rows are kept as logs, and worked on in linear space wherever that
+keeps all digits, so that no outlier underflows.
 """
 
 import math
@@ -12,8 +12,8 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def transitions(U, t, W, A):
-    """Fill A (K, K) with the probabilities at step t, whose inputs are U[t]."""
+def transitions(U, t, W, A, log_A):
+    """Fill A (K, K) with the probabilities at step t, whose inputs are U[t], and log_A with their logs."""
     K, p = W.shape[0], U.shape[1]
     for i in range(K):
         m = -math.inf
@@ -21,100 +21,137 @@ def transitions(U, t, W, A):
             z = 0.0
             for q in range(p):
                 z += W[i, j, q] * U[t, q]
-            A[i, j] = z
+            log_A[i, j] = z
             m = max(m, z)
         s = 0.0
         for j in range(K):
-            A[i, j] = math.exp(A[i, j] - m)
+            A[i, j] = math.exp(log_A[i, j] - m)
             s += A[i, j]
+        m += math.log(s)
         for j in range(K):
             A[i, j] /= s
+            log_A[i, j] -= m
 
 
 @njit(nogil=True, cache=True)
-def absorb(p, L, t, out):
-    """out = p exp(L[t]), scaled to sum to one; returns the log of the scale, -inf if nothing is possible."""
-    K = len(p)
-    m = -math.inf
-    for k in range(K):
-        if p[k] > 0.0:
-            m = max(m, math.log(p[k]) + L[t, k])
+def log_total(x):
+    """Log of the sum of exp(x)."""
+    m = x.max()
+    return m + math.log(np.exp(x - m).sum()) if m > -math.inf else -math.inf
+
+
+@njit(nogil=True, cache=True)
+def normalise(row):
+    """Scale exp(row) to sum to one; returns the log of the scale, -inf if nothing is possible."""
+    K, m, s = len(row), row.max(), 0.0
     if m == -math.inf:
         return m
-    s = 0.0
     for k in range(K):
-        out[k] = math.exp(math.log(p[k]) + L[t, k] - m) if p[k] > 0.0 else 0.0
-        s += out[k]
+        s += math.exp(row[k] - m)
+    m += math.log(s)
     for k in range(K):
-        out[k] /= s
-    return m + math.log(s)
+        row[k] -= m
+    return m
 
 
 @njit(nogil=True, cache=True)
-def forward(L, U, lengths, start, W, a, logs):
-    """Filtered rows a (n, K) of all sequences, and log-likelihoods (S,).
+def step_ahead(row, A, log_A, out):
+    """out = log(exp(row) A), for a row with the largest entry near zero."""
+    K = len(row)
+    for j in range(K):
+        out[j] = 0.0
+    for i in range(K):
+        p = math.exp(row[i])
+        for j in range(K):
+            out[j] += p * A[i, j]
+    for j in range(K):
+        out[j] = math.log(out[j]) if out[j] > 1e-200 else log_total(row + log_A[:, j])
+
+
+@njit(nogil=True, cache=True)
+def step_back(row, e, A, log_A, out):
+    """out = log(A e), where e = exp(row) has its largest entry near one."""
+    K = len(row)
+    for i in range(K):
+        total = 0.0
+        for j in range(K):
+            total += A[i, j] * e[j]
+        out[i] = math.log(total) if total > 1e-200 else log_total(row + log_A[i])
+
+
+@njit(nogil=True, cache=True)
+def forward(L, U, lengths, log_start, W, la, logs):
+    """Logs la (n, K) of the filtered rows of all sequences, and log-likelihoods (S,).
 
     Returns the number of the first impossible sequence and the step at which it becomes so, or -1 and -1.
     """
-    K = L.shape[1]
-    A, now, pred, t = np.empty((K, K)), np.empty(K), np.empty(K), 0
+    K, t = L.shape[1], 0
+    A, log_A = np.empty((K, K)), np.empty((K, K))
     for q in range(len(lengths)):
         logs[q] = 0.0
-        for k in range(K):
-            pred[k] = start[k]
         for step in range(lengths[q]):
-            if step > 0:
-                transitions(U, t, W, A)
-                for j in range(K):
-                    pred[j] = 0.0
-                    for i in range(K):
-                        pred[j] += now[i] * A[i, j]
-            scale = absorb(pred, L, t, now)
+            if step == 0:
+                la[t] = log_start
+            else:
+                transitions(U, t, W, A, log_A)
+                step_ahead(la[t - 1], A, log_A, la[t])
+            for k in range(K):
+                la[t, k] += L[t, k]
+            scale = normalise(la[t])
             if scale == -math.inf:
                 return q, step
             logs[q] += scale
-            for k in range(K):
-                a[t, k] = now[k]
             t += 1
     return -1, -1
 
 
 @njit(nogil=True, cache=True)
-def smooth(L, U, lengths, weights, W, a, g, slope, curvature):
-    """Posteriors g, given filtered rows a, and what the regressions need; weights (S,) are those of sequences.
+def pairs(before, A, log_A, after, e, xi):
+    """Fill xi (K, K) with exp(before_i) A_ij e_j, where e = exp(after), scaled to sum to one."""
+    K, total = len(before), 0.0
+    for i in range(K):
+        p = math.exp(before[i])
+        for j in range(K):
+            xi[i, j] = p * A[i, j] * e[j]
+            total += xi[i, j]
+    if total < 1e-200:
+        for i in range(K):
+            xi[i] = before[i] + log_A[i] + after
+        xi[:] = np.exp(xi - xi.max())
+        total = xi.sum()
+    for i in range(K):
+        for j in range(K):
+            xi[i, j] /= total
+
+
+@njit(nogil=True, cache=True)
+def smooth(L, U, lengths, weights, W, la, g, slope, curvature):
+    """Posteriors g, given logs la of filtered rows, and what the regressions need; weights (S,) are those of sequences.
 
     Adds the sum of (xi_t(i, j) - gamma_t(i) A_t(i, j)) u_t to slope[i, j], and to curvature[i] (K p, K p) that of
     gamma_t(i) (diag(A_t(i)) - A_t(i) A_t(i)') times u_t u_t': first and (minus) second derivatives in W[i].
     """
-    K = L.shape[1]
-    A, back, w, xi = np.empty((K, K)), np.empty(K), np.empty(K), np.empty((K, K))
-    last = 0
+    K, last = L.shape[1], 0
+    A, log_A, xi = np.empty((K, K)), np.empty((K, K)), np.empty((K, K))
+    back, after, e = np.empty(K), np.empty(K), np.empty(K)
     for s in range(len(lengths)):
         last += lengths[s]
-        back[:] = 1.0
-        g[last - 1] = a[last - 1]
+        back[:] = 0.0
+        g[last - 1] = np.exp(la[last - 1])
         for t in range(last - 1, last - lengths[s], -1):
-            transitions(U, t, W, A)
-            absorb(back, L, t, w)
-            total = 0.0
-            for i in range(K):
-                for j in range(K):
-                    xi[i, j] = a[t - 1, i] * A[i, j] * w[j]
-                    total += xi[i, j]
+            transitions(U, t, W, A, log_A)
+            for k in range(K):
+                after[k] = L[t, k] + back[k]
+            normalise(after)
+            for k in range(K):
+                e[k] = math.exp(after[k])
+            pairs(la[t - 1], A, log_A, after, e, xi)
             for i in range(K):
                 g[t - 1, i] = 0.0
                 for j in range(K):
-                    xi[i, j] /= total
                     g[t - 1, i] += xi[i, j]
             add_derivatives(xi, A, U, t, weights[s], slope, curvature)
-            m = 0.0
-            for i in range(K):
-                back[i] = 0.0
-                for j in range(K):
-                    back[i] += A[i, j] * w[j]
-                m = max(m, back[i])
-            for i in range(K):
-                back[i] /= m
+            step_back(after, e, A, log_A, back)
 
 
 @njit(nogil=True, cache=True)
@@ -134,33 +171,3 @@ def add_derivatives(xi, A, U, t, weight, slope, curvature):
                 for q in range(p):
                     for h in range(p):
                         curvature[i, j * p + q, k * p + h] += c * U[t, q] * U[t, h]
-
-
-@njit(nogil=True, cache=True)
-def viterbi(L, U, lengths, log_start, W, path, logs):
-    """Best path of every sequence; logs (S,) gets the log joint probabilities."""
-    K, first = L.shape[1], 0
-    A, score, new = np.empty((K, K)), np.empty(K), np.empty(K)
-    pointers = np.zeros((lengths.max(), K), np.uint16)
-    for q in range(len(lengths)):
-        last = first + lengths[q]
-        for k in range(K):
-            score[k] = log_start[k] + L[first, k]
-        for t in range(first + 1, last):
-            transitions(U, t, W, A)
-            for j in range(K):
-                best, arg = -math.inf, 0
-                for i in range(K):
-                    v = score[i] + math.log(A[i, j]) if A[i, j] > 0.0 else -math.inf
-                    if v > best:
-                        best, arg = v, i
-                new[j] = best + L[t, j]
-                pointers[t - first, j] = arg
-            score[:] = new
-        state = np.argmax(score)
-        logs[q] = score[state]
-        for t in range(last - 1, first, -1):
-            path[t] = state
-            state = pointers[t - first, state]
-        path[first] = state
-        first = last

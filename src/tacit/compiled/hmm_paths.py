@@ -1,12 +1,41 @@
-"""Paths through a hidden Markov chain: the best one, the n best, and draws from the posterior.
+"""Paths through a hidden Markov chain: the best one, the n best, draws from the posterior, and a look a few rows ahead.
 
-L (n, K) are log densities; `width` is a tuple of K zeros for small K, and () otherwise (see `hmm`).
+L (n, K) are log densities; `width` is a tuple of K zeros for small K, and () otherwise (see `hmm`). Transitions W are
+log probabilities (K, K), or coefficients (K, K, p) of inputs U (n, p) (see `log_moves`).
 """
 
 import math
 
 import numpy as np
 from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def log_moves(t, W, U, out):
+    """Log transition probabilities (K, K) into row t.
+
+    W (K, K) is what is asked for, at every row. With coefficients W (K, K, p) it is the log of
+    softmax_j(W[i, j] . U[t]), for which `out` has room. The number of axes is known when this is compiled: no kernel
+    has both ways in it.
+    """
+    if W.ndim == 2:
+        return W
+    K, p = W.shape[0], W.shape[2]
+    for i in range(K):
+        m = -math.inf
+        for j in range(K):
+            z = 0.0
+            for q in range(p):
+                z += W[i, j, q] * U[t, q]
+            out[i, j] = z
+            m = max(m, z)
+        total = 0.0
+        for j in range(K):
+            total += math.exp(out[i, j] - m)
+        m += math.log(total)
+        for j in range(K):
+            out[i, j] -= m
+    return out
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -49,15 +78,19 @@ def viterbi(L, lengths, log_start, log_A, log_At, width, path, logs):
 
 
 @njit(nogil=True, cache=True)
-def viterbi_of_many(L, lengths, log_start, log_A, pointers, path, logs):
-    """Best path of every sequence of many states; pointers (longest, K) is scratch, logs as in `viterbi`."""
-    K = L.shape[1]
+def viterbi_of_many(L, lengths, log_start, W, pointers, path, logs, U=None):
+    """Best path of every sequence of many states, or with inputs.
+
+    pointers (longest, K) is scratch, logs as in `viterbi`.
+    """
+    K, room = L.shape[1], np.empty((L.shape[1], L.shape[1]))
     score, best, arg, first = np.empty(K), np.empty(K), np.empty(K, np.int64), 0
     for q in range(len(lengths)):
         last = first + lengths[q]
         for k in range(K):
             score[k] = log_start[k] + L[first, k]
         for t in range(first + 1, last):
+            log_A = log_moves(t, W, U, room)
             s = score[0]
             for j in range(K):
                 best[j] = s + log_A[0, j]
@@ -81,18 +114,18 @@ def viterbi_of_many(L, lengths, log_start, log_A, pointers, path, logs):
 
 
 @njit(nogil=True, cache=True)
-def n_best(L, log_start, log_A, scores, pointers, paths, logs):
+def n_best(L, log_start, W, scores, pointers, paths, logs, U=None):
     """The best paths of one sequence, best first; scores (2, K, B) and pointers (n, K, B) are scratch.
 
     A pointer holds state * B + rank. Missing paths (fewer exist) have log probability -inf.
     """
     n, K = L.shape
-    B = scores.shape[2]
+    B, room = scores.shape[2], np.empty((K, K))
     scores[:] = -math.inf
     for k in range(K):
         scores[0, k, 0] = log_start[k] + L[0, k]
     for t in range(1, n):
-        old, new = scores[(t - 1) % 2], scores[t % 2]
+        old, new, log_A = scores[(t - 1) % 2], scores[t % 2], log_moves(t, W, U, room)
         for j in range(K):
             used = np.zeros(K, np.int64)
             for r in range(B):
@@ -133,15 +166,61 @@ def pick(logs, u):
 
 
 @njit(nogil=True, cache=True)
-def sample_back(la, log_A, uniform, paths):
+def sample_back(la, W, uniform, paths, U=None):
     """Draw paths (R, n) from the posterior, given log forward rows la (n, K) and uniform numbers (R, n)."""
-    n = la.shape[0]
-    for r in range(paths.shape[0]):
-        state = pick(la[n - 1], uniform[r, n - 1])
-        paths[r, n - 1] = state
-        for t in range(n - 2, -1, -1):
-            state = pick(la[t] + log_A[:, state], uniform[r, t])
-            paths[r, t] = state
+    (R, n), K = paths.shape, la.shape[1]
+    room = np.empty((K, K))
+    for r in range(R):
+        paths[r, n - 1] = pick(la[n - 1], uniform[r, n - 1])
+    for t in range(n - 2, -1, -1):
+        log_A = log_moves(t + 1, W, U, room)
+        for r in range(R):
+            paths[r, t] = pick(la[t] + log_A[:, paths[r, t + 1]], uniform[r, t])
+
+
+@njit(nogil=True, cache=True)
+def log_product(At, log_A, row, out):
+    """out = log(A exp(row)) less its largest entry, given A transposed; linear where that keeps all digits."""
+    K, m, top = len(row), row.max(), -math.inf
+    for i in range(K):
+        out[i] = 0.0
+    for j in range(K):
+        e = math.exp(row[j] - m)
+        for i in range(K):
+            out[i] += At[j, i] * e
+    for i in range(K):
+        if out[i] > 1e-200:
+            out[i] = math.log(out[i])
+        else:
+            best = (log_A[i] + row).max()
+            out[i] = best - m + math.log(np.exp(log_A[i] + row - best).sum()) if best > -math.inf else -math.inf
+        top = max(top, out[i])
+    for i in range(K):
+        out[i] -= top
+
+
+@njit(nogil=True, cache=True)
+def look_ahead(L, lengths, W, lag, ahead, U=None):
+    """Log probability (n, K) of the next `lag` rows given the state of each row, up to a constant for each row.
+
+    A further step for all rows is done in place, from the first row to the last: what is read is of the step before.
+    """
+    K = L.shape[1]
+    At, room, row, fresh = np.empty((K, K)), np.empty((K, K)), np.empty(K), True
+    ahead[:] = 0.0
+    for _ in range(min(lag, lengths.max() - 1)):
+        first = 0
+        for q in range(len(lengths)):
+            last = first + lengths[q]
+            for t in range(first, last - 1):
+                log_A = log_moves(t + 1, W, U, room)
+                if W.ndim == 3 or fresh:
+                    At[:] = np.exp(log_A.T)
+                    fresh = False
+                for k in range(K):
+                    row[k] = L[t + 1, k] + ahead[t + 1, k]
+                log_product(At, log_A, row, ahead[t])
+            first = last
 
 
 @njit(nogil=True, cache=True)

@@ -3,9 +3,9 @@
 Rows are taken about an origin, y = x - origin, and centres are given about the same origin. Labels are those of
 double precision, the lowest index among equals. Rows are read in transposed blocks, and compared with every centre.
 
-A block is T (D + 1, B): coordinate j of row i in T[j, i], zeros up to an even number D of coordinates and beyond the
-last row, and in T[D, i] the weight of row i. `holes` (`share` in `direct`) is None if no value is missing: what missing
-values need is then not even compiled.
+A block is T (D + 1, B): coordinate j of row i in T[j, i], with zeros up to an even number D of coordinates, and in
+T[D, i] the weight of row i, zero beyond the last row. `holes` (`share` in `direct`) is None if no value is missing:
+what missing values need is then not even compiled.
 
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
@@ -19,59 +19,38 @@ from numba import njit
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fill_block(X, start, weights, origin, T):
     """Put the rows from `start` on, and their weights, into a block."""
-    d, size = X.shape[1], min(T.shape[1], len(X) - start)
     w = T[len(T) - 1]
+    size = min(len(w), len(X) - start)
+    for i in range(len(w)):
+        w[i] = 0.0
     for i in range(size):
         w[i] = 1.0 if len(weights) == 0 else weights[start + i]
-    if d > 4:
-        for i in range(size):
-            x = X[start + i]
-            for j in range(d):
-                T[j, i] = x[j] - origin[j]
-    else:
-        for j in range(d):
-            row, shift = T[j], origin[j]
-            for i in range(size):
-                row[i] = X[start + i, j] - shift
-    for j in range(len(T)):
-        row = T[j]
-        for i in range(size, len(row)):
-            row[i] = 0.0
+        x = X[start + i]
+        for j in range(len(origin)):
+            T[j, i] = x[j] - origin[j]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def square(gap, holes):
-    """Square of a difference; zero if it is missing."""
-    if holes is None:
-        return gap * gap
-    return gap * gap if gap == gap else 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sum_squares(T, centre, holes, total):
-    """total[i] = squared distance of each row of a block to a centre."""
+def add_squares(p, q, a, b, holes, total):
+    """total[i] += squared distance to a centre in two coordinates; nothing where they are missing."""
     for i in range(len(total)):
-        total[i] = 0.0
-    for j in range(0, len(centre), 2):
-        p, q, a, b = T[j], T[j + 1], centre[j], centre[j + 1]
-        for i in range(len(total)):
-            total[i] = (total[i] + square(p[i] - a, holes)) + square(q[i] - b, holes)
+        x, y = p[i] - a, q[i] - b
+        if holes is not None:
+            x, y = x if x == x else 0.0, y if y == y else 0.0
+        total[i] = (total[i] + x * x) + y * y
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def nearest_in_plane(p, q, centres, holes, nearest, owner):
-    """The nearest centre of rows of two coordinates, p and q; two centres at one go."""
-    last = len(centres) - 1
-    for k in range(0, last + 1, 2):
-        h = k + 1 if k < last else k
-        a, b, c, d = centres[k, 0], centres[k, 1], centres[h, 0], centres[h, 1]
-        for i in range(len(nearest)):
-            least = square(p[i] - a, holes) + square(q[i] - b, holes)
-            other = square(p[i] - c, holes) + square(q[i] - d, holes)
-            who = h if other < least else k
-            least = other if other < least else least
-            owner[i] = who if least < nearest[i] else owner[i]
-            nearest[i] = least if least < nearest[i] else nearest[i]
+def keep_nearest(p, q, a, b, holes, total, k, nearest, owner):
+    """As `add_squares` in the last two coordinates; centre k owns the rows it is nearest to. total is zero again."""
+    for i in range(len(total)):
+        x, y = p[i] - a, q[i] - b
+        if holes is not None:
+            x, y = x if x == x else 0.0, y if y == y else 0.0
+        cost = (total[i] + x * x) + y * y
+        owner[i] = k if cost < nearest[i] else owner[i]
+        nearest[i] = cost if cost < nearest[i] else nearest[i]
+        total[i] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
@@ -81,9 +60,12 @@ def distances(X, origin, centres, scratch, holes, out):
     for start in range(0, len(X), len(total)):
         fill_block(X, start, total[:0], origin, T)
         for k in range(len(centres)):
-            sum_squares(T, centres[k], holes, total)
+            for j in range(0, len(T) - 1, 2):
+                add_squares(T[j], T[j + 1], centres[k, j], centres[k, j + 1], holes, total)
             for i in range(min(len(total), len(X) - start)):
                 out[start + i, k] = math.sqrt(total[i])
+            for i in range(len(total)):
+                total[i] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
@@ -93,7 +75,7 @@ def direct(X, weights, origin, centres, scratch, labels, sums, share):
     centres
         (K, D), with a zero for the coordinate that rows do not have.
     scratch
-        T (D + 1, B) zeros; total, nearest and owner (B,).
+        T (D + 1, B) and total (B,) zeros; nearest and owner (B,).
     labels
         (n,), or empty if nobody wants them.
     sums
@@ -107,23 +89,17 @@ def direct(X, weights, origin, centres, scratch, labels, sums, share):
     for start in range(0, len(X), B):
         fill_block(X, start, weights, origin, T)
         for i in range(B):
-            nearest[i], owner[i] = np.inf, 0
-        if last == 2:
-            nearest_in_plane(T[0], T[1], centres, share, nearest, owner)
-        else:
-            for k in range(len(centres)):
-                sum_squares(T, centres[k], share, total)
-                for i in range(B):
-                    owner[i] = k if total[i] < nearest[i] else owner[i]
-                    nearest[i] = total[i] if total[i] < nearest[i] else nearest[i]
+            nearest[i] = np.inf
+            owner[i] = 0
+        for k in range(len(centres)):
+            c = centres[k]
+            for j in range(0, last - 2, 2):
+                add_squares(T[j], T[j + 1], c[j], c[j + 1], share, total)
+            keep_nearest(T[last - 2], T[last - 1], c[last - 2], c[last - 1], share, total, k, nearest, owner)
         for i in range(min(B, len(labels) - start)):
             labels[start + i] = owner[i]
         if share is not None:
             weigh_holes(T, X.shape[1], nearest, owner, share)
-        elif len(weights) > 0:
-            for j in range(last):
-                for i in range(B):
-                    T[j, i] *= T[last, i]
         cost += add_block(T, nearest, owner, sums)
     return cost
 
@@ -138,11 +114,11 @@ def weigh_holes(T, d, nearest, owner, share):
             observed += 1.0 if T[j, i] == T[j, i] else 0.0
         scale = d / observed if observed > 0.0 else 0.0
         nearest[i] *= scale
+        T[last, i] = T[last, i] if observed > 0.0 else 0.0
         for j in range(d):
             seen = T[j, i] == T[j, i]
             share[owner[i], j] += T[last, i] * scale if seen else 0.0
-            T[j, i] = T[last, i] * scale * T[j, i] if seen else 0.0
-        T[last, i] = T[last, i] if observed > 0.0 else 0.0
+            T[j, i] = T[j, i] * scale if seen else 0.0
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -150,26 +126,27 @@ def add_block(T, nearest, owner, sums):
     """Add weighted rows to their clusters; returns their cost. For few clusters, one by one: that vectorises."""
     last = len(T) - 1
     w, cost = T[last], 0.0
-    for i in range(len(owner)):
+    for i in range(len(w)):
         cost += w[i] * nearest[i]
-    if len(sums) > 12:
-        for j in range(last + 1):
-            for i in range(len(owner)):
-                sums[owner[i], j] += T[j, i]
-        return cost
-    for k in range(len(sums)):
-        for j in range(0, last, 2):
-            p, q = T[j], T[j + 1]
-            one, two, weight = 0.0, 0.0, 0.0
-            for i in range(len(owner)):
-                here = 1.0 if owner[i] == k else 0.0
-                one += here * p[i]
-                two += here * q[i]
-                weight += here * w[i]
-            sums[k, j] += one
-            sums[k, j + 1] += two
-            if j == 0:
-                sums[k, last] += weight
+    for j in range(0, last, 2):
+        p, q = T[j], T[j + 1]
+        if len(sums) > 12:
+            for i in range(len(w)):
+                s = sums[owner[i]]
+                s[j] += w[i] * p[i]
+                s[j + 1] += w[i] * q[i]
+                s[last] += w[i] if j == 0 else 0.0
+        else:
+            for k in range(len(sums)):
+                one, two, weight = 0.0, 0.0, 0.0
+                for i in range(len(w)):
+                    here = w[i] if owner[i] == k else 0.0
+                    one += here * p[i]
+                    two += here * q[i]
+                    weight += here
+                sums[k, j] += one
+                sums[k, j + 1] += two
+                sums[k, last] += weight if j == 0 else 0.0
     return cost
 
 

@@ -1,5 +1,6 @@
 """Mixture: a draw from one of several distributions; itself a distribution, so that mixtures nest."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn, Self
@@ -34,8 +35,113 @@ class MixtureStatistics(Additive):
     components: Parts
 
 
+class BaseMixture(Family):
+    """What every mixture is, however it is learnt: densities, moments, quantiles and draws.
+
+    Subclasses have weights (K,) and K components.
+    """
+
+    weights: Array
+    components: Sequence[Distribution]
+
+    @abstractmethod
+    def _made_of(self, weights: Array, components: Sequence[Distribution]) -> Self:
+        """Give a mixture of the same kind."""
+
+    # parameters
+
+    def _check_parts(self) -> None:
+        """Freeze the weights, and check that the components fit together."""
+        if not self.components or not all(isinstance(c, Distribution) for c in self.components):
+            raise TypeError("components must be distributions, at least one")
+        widths = {c._width() for c in self.components} - {None}
+        if len(widths) > 1:
+            raise ValueError(f"components must have the same columns, but have {sorted(widths)}")  # type: ignore[type-var]
+        if self.weights is not None:
+            weights = self._freeze("weights", as_simplex(self.weights, type(self).__name__))
+            if len(weights) != len(self.components):
+                raise ValueError(f"{len(weights)} weights given for {len(self.components)} components")
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether weights and components are."""
+        return self.weights is not None and all(c.is_fitted for c in self.components)
+
+    @property
+    def discrete(self) -> tuple[bool, ...]:
+        """Per column, whether probabilities are sums (True) or integrals (False)."""
+        return self.components[0].discrete
+
+    @property
+    def support(self) -> Array:
+        """Lowest and highest value of each column, (2, d)."""
+        ends = np.array([c.support for c in self.components])
+        return np.stack([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+
+    def _width(self) -> int | None:
+        return next((c._width() for c in self.components if c._width() is not None), None)
+
+    def _n_parameters(self) -> int:
+        return len(self.weights) - 1 + sum(c.n_parameters for c in self.components)
+
+    # evaluation
+
+    def responsibilities(self, X: ArrayLike) -> Array:
+        """(n, K) probability of each component for each row; the weights where every component gives 0."""
+        joint = self._joint(as_rows(X, self._ready()._width()))
+        top = joint.max(axis=1, keepdims=True)
+        raised = np.where(np.isfinite(top), np.exp(joint - np.where(np.isfinite(top), top, 0.0)), self.weights)
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def _joint(self, X: Array) -> Array:
+        logs = np.stack([c.log_prob(X) for c in self.components], axis=1)
+        return np.asarray(logs + special.xlogy(1.0, self.weights))
+
+    def _log_prob(self, X: Array) -> Array:
+        return np.asarray(np.logaddexp.reduce(self._joint(X), axis=1))
+
+    def _mean(self) -> Array:
+        return np.asarray(self.weights @ np.array([c.mean for c in self.components]))
+
+    def _variance(self) -> Array:
+        means = np.array([c.mean for c in self.components])
+        inner = np.array([c.variance for c in self.components])
+        return np.asarray(self.weights @ (inner + (means - self._mean()) ** 2))
+
+    def _entropy(self) -> NoReturn:
+        raise TypeError("a mixture has no entropy in closed form")
+
+    def _cdf(self, X: Array) -> Array:
+        return np.asarray(np.tensordot(self.weights, [c._cdf(X) for c in self.components], axes=1))
+
+    def _quantile(self, q: Array, upper: bool = False) -> Array:
+        level = 1 - q if upper else q
+        ends = np.array([c._quantile(q, upper) for c in self.components])
+        return bisected(self._cdf, ends.min(axis=0), ends.max(axis=0), level, np.array(self.discrete))
+
+    def _marginal(self, columns: list[int]) -> Self:
+        return self._made_of(self.weights, [c.marginal(columns) for c in self.components])
+
+    def _conditional(self, columns: list[int], values: Array, rest: list[int]) -> Self:
+        shares = self._marginal(columns).responsibilities(values[None])[0]
+        return self._made_of(shares, [c.conditional(columns, values) for c in self.components])
+
+    def _atoms(self) -> Array | None:
+        each = [c._atoms() for c in self.components]
+        return None if any(a is None for a in each) else np.unique(np.concatenate(each), axis=0)  # type: ignore[arg-type]
+
+    # sampling
+
+    def _sample(self, n: int, rng: np.random.Generator) -> Array:
+        labels = rng.choice(len(self.weights), size=n, p=self.weights)
+        out = np.empty((n, self.n_columns))
+        for k, component in enumerate(self.components):
+            out[labels == k] = component._sample(int((labels == k).sum()), rng)
+        return out
+
+
 @dataclass(frozen=True, eq=False)
-class MixtureDistribution(Family):
+class MixtureDistribution(BaseMixture):
     """Weighted mixture of distributions over the same columns.
 
     Statistics are expected ones, with responsibilities under the current parameters, so that a mixture learns
@@ -70,46 +176,12 @@ class MixtureDistribution(Family):
     def __post_init__(self) -> None:
         """Freeze the weights, and check that the components fit together."""
         object.__setattr__(self, "components", tuple(self.components))
-        if not self.components or not all(isinstance(c, Distribution) for c in self.components):
-            raise TypeError("components must be distributions, at least one")
-        widths = {c._width() for c in self.components} - {None}
-        if len(widths) > 1:
-            raise ValueError(f"components must have the same columns, but have {sorted(widths)}")  # type: ignore[type-var]
-        if self.weights is not None:
-            weights = self._freeze("weights", as_simplex(self.weights, "MixtureDistribution"))
-            if len(weights) != len(self.components):
-                raise ValueError(f"{len(weights)} weights given for {len(self.components)} components")
+        self._check_parts()
 
-    @property
-    def is_fitted(self) -> bool:
-        """Whether weights and components are."""
-        return self.weights is not None and all(c.is_fitted for c in self.components)
-
-    @property
-    def discrete(self) -> tuple[bool, ...]:
-        """Per column, whether probabilities are sums (True) or integrals (False)."""
-        return self.components[0].discrete
-
-    @property
-    def support(self) -> Array:
-        """Lowest and highest value of each column, (2, d)."""
-        ends = np.array([c.support for c in self.components])
-        return np.stack([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
-
-    def _width(self) -> int | None:
-        return next((c._width() for c in self.components if c._width() is not None), None)
-
-    def _n_parameters(self) -> int:
-        return len(self.weights) - 1 + sum(c.n_parameters for c in self.components)
+    def _made_of(self, weights: Array, components: Sequence[Distribution]) -> Self:
+        return replace(self, weights=weights, components=components)
 
     # statistics
-
-    def responsibilities(self, X: ArrayLike) -> Array:
-        """(n, K) probability of each component for each row; the weights where every component gives 0."""
-        joint = self._joint(as_rows(X, self._ready()._width()))
-        top = joint.max(axis=1, keepdims=True)
-        raised = np.where(np.isfinite(top), np.exp(joint - np.where(np.isfinite(top), top, 0.0)), self.weights)
-        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> MixtureStatistics:
         """Expected statistics: those of the components, weighted by responsibilities."""
@@ -129,54 +201,8 @@ class MixtureDistribution(Family):
 
     # evaluation
 
-    def _joint(self, X: Array) -> Array:
-        logs = np.stack([c.log_prob(X) for c in self.components], axis=1)
-        return np.asarray(logs + special.xlogy(1.0, self.weights))
-
-    def _log_prob(self, X: Array) -> Array:
-        return np.asarray(np.logaddexp.reduce(self._joint(X), axis=1))
-
-    def _mean(self) -> Array:
-        return np.asarray(self.weights @ np.array([c.mean for c in self.components]))
-
-    def _variance(self) -> Array:
-        means = np.array([c.mean for c in self.components])
-        inner = np.array([c.variance for c in self.components])
-        return np.asarray(self.weights @ (inner + (means - self._mean()) ** 2))
-
     def _mode(self) -> NoReturn:
         raise TypeError("a mixture has no mode in closed form")
-
-    def _entropy(self) -> NoReturn:
-        raise TypeError("a mixture has no entropy in closed form")
-
-    def _cdf(self, X: Array) -> Array:
-        return np.asarray(np.tensordot(self.weights, [c._cdf(X) for c in self.components], axes=1))
-
-    def _quantile(self, q: Array, upper: bool = False) -> Array:
-        level = 1 - q if upper else q
-        ends = np.array([c._quantile(q, upper) for c in self.components])
-        return bisected(self._cdf, ends.min(axis=0), ends.max(axis=0), level, np.array(self.discrete))
-
-    def _marginal(self, columns: list[int]) -> "MixtureDistribution":
-        return MixtureDistribution(self.weights, [c.marginal(columns) for c in self.components])
-
-    def _conditional(self, columns: list[int], values: Array, rest: list[int]) -> "MixtureDistribution":
-        shares = self._marginal(columns).responsibilities(values[None])[0]
-        return MixtureDistribution(shares, [c.conditional(columns, values) for c in self.components])
-
-    def _atoms(self) -> Array | None:
-        each = [c._atoms() for c in self.components]
-        return None if any(a is None for a in each) else np.unique(np.concatenate(each), axis=0)  # type: ignore[arg-type]
-
-    # sampling
-
-    def _sample(self, n: int, rng: np.random.Generator) -> Array:
-        labels = rng.choice(len(self.weights), size=n, p=self.weights)
-        out = np.empty((n, self.n_columns))
-        for k, component in enumerate(self.components):
-            out[labels == k] = component._sample(int((labels == k).sum()), rng)
-        return out
 
     # fit
 

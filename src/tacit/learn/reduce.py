@@ -7,17 +7,17 @@ context manager that yields a `Reduction`.
     def _(source: MySource) -> AbstractContextManager[Reduction]: ...
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any, Protocol, TypeVar, cast
 
 from tacit.data.chunks import Chunk, ChunkSource
 from tacit.data.dask import DaskSource
 from tacit.data.loads import loads_of
 from tacit.learn.cores import n_threads, single_threaded_blas, threads
+from tacit.learn.crew import crew, in_order
 from tacit.learn.dask import on_dask
 from tacit.learn.tree import tree_sum
 
@@ -88,7 +88,7 @@ class ThreadReduction:
         """Give f(chunk) for each chunk, in the chunks' order."""
         if self._pool is None:
             return map(f, self.source)
-        return _in_order(self._pool, f, self.source, self._window)
+        return in_order(self._pool, (partial(_worked, f, load) for load in loads_of(self.source)), self._window)
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def _on_threads(source: Iterable[Chunk]) -> Iterator[ThreadReduction]:
         if workers == 1 or _is_single(source):
             yield ThreadReduction(source, None, 1)
         else:
-            with ThreadPoolExecutor(workers) as pool:
+            with crew(workers - 1) as pool:
                 yield ThreadReduction(source, pool, 2 * workers)
 
 
@@ -108,20 +108,3 @@ def _is_single(source: Iterable[Chunk]) -> bool:
 
 def _worked(f: Callable[[Item], Result], load: Callable[[], Item]) -> Result:
     return f(load())
-
-
-def _in_order(
-    pool: ThreadPoolExecutor, f: Callable[[Chunk], Result], chunks: Iterable[Chunk], window: int
-) -> Iterator[Result]:
-    """Results in the order of the chunks; what has not begun when somebody stops is not begun."""
-    pending: deque[Future[Result]] = deque()
-    try:
-        for load in loads_of(chunks):
-            pending.append(pool.submit(_worked, f, load))
-            if len(pending) >= window:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        for future in pending:
-            future.cancel()

@@ -82,7 +82,7 @@ class BaseHMM(
         """Sequences of float64 rows; sets or compares the number and names of columns."""
         if not reset and not self._has("startprob_"):
             raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
-        data = as_sequences(X, lengths)
+        data = as_sequences(self._emitted(X), lengths)
         table = X if hasattr(X, "shape") and len(np.shape(X)) == 2 else data.values
         if isinstance(X, Sequences) and not reset and "n_features_in_" in self.__dict__:
             adopt_columns(self, [""] * data.values.shape[1], reset=False, named=False)  # these have no names to compare
@@ -90,6 +90,10 @@ class BaseHMM(
             validate_data(self, table, reset=reset, skip_check_array=True)
         values = self._check_values(np.ascontiguousarray(data.values, dtype=np.float64), reset)
         return data if values is data.values else Sequences(values, data.lengths)
+
+    def _emitted(self, X: Any) -> Any:
+        """The table without columns that are not emitted."""
+        return X
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         """Refuse rows that the emissions cannot be."""
@@ -224,7 +228,7 @@ class BaseHMM(
             Weight of each sequence.
         """
         if isinstance(X, ChunkSource):
-            return self._fit(read_stored(self, X), None, None)
+            return self._fit(read_stored(self, X, labels), None, None)
         data = self._read(X, lengths, reset=True)
         known = self._check_labels(labels, len(data.values))
         return self._fit(data, known, sample_weight)

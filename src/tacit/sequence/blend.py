@@ -1,22 +1,22 @@
 """A mixture as a single distribution: what a state emits when one family is not enough."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
-from tacit.distributions import Additive, ColumnError, Family, Parts, Sums
+from tacit.distributions import Additive, ColumnError, Distribution, Family, Parts, Sums
 from tacit.distributions.base import UNSET
 from tacit.distributions.inputs import as_rows, as_weights
-from tacit.distributions.mixture import bisected
+from tacit.distributions.mixture import BaseMixture
 from tacit.sequence.chain import Array
 from tacit.sequence.start import clusters
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureOf(Family):
+class MixtureOf(BaseMixture):
     """Mixture of distributions of any families, as a distribution.
 
     `fit` is a start (a clustering), to be improved by the iterations of the model around it.
@@ -42,71 +42,23 @@ class MixtureOf(Family):
     # parameters
 
     def __post_init__(self) -> None:
-        """Check that the weights are probabilities."""
+        """Freeze the weights, and check that the parts fit together."""
         object.__setattr__(self, "parts", tuple(self.parts))
-        if self.weights is not None:
-            weights = self._freeze("weights", self.weights)
-            if weights.shape != (len(self.parts),) or (weights < 0).any() or abs(weights.sum() - 1) > 1e-8:
-                raise ValueError(f"weights must be {len(self.parts)} probabilities that sum to 1, got {weights}")
+        self._check_parts()
 
     @property
-    def is_fitted(self) -> bool:
-        """Whether weights and parts are there."""
-        return self.weights is not None and all(part.is_fitted for part in self.parts)
+    def components(self) -> tuple[Family, ...]:  # type: ignore[override]
+        """The parts, by the name that mixtures among the distributions have for them."""
+        return self.parts
 
-    def _width(self) -> int | None:
-        return self.parts[0]._width()
-
-    def _n_parameters(self) -> int:
-        return len(self.parts) - 1 + sum(part.n_parameters for part in self.parts)
+    def _made_of(self, weights: Array, components: Sequence[Distribution]) -> Self:
+        return replace(self, parts=tuple(components), weights=weights)
 
     # evaluation
-
-    def _joint(self, X: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.column_stack([part.log_prob(X) for part in self.parts]) + np.log(self.weights)
-
-    def _log_prob(self, X: Array) -> Array:
-        return np.asarray(special.logsumexp(self._joint(X), axis=1))
-
-    def _mean(self) -> Array:
-        return np.asarray(self.weights @ np.array([part.mean for part in self.parts]))
-
-    def _variance(self) -> Array:
-        means = np.array([part.mean for part in self.parts])
-        within = np.array([part.variance for part in self.parts])
-        return np.asarray(self.weights @ (within + means**2) - self._mean() ** 2)
-
-    def _cdf(self, X: Array) -> Array:
-        return np.asarray(np.tensordot(self.weights, [part._cdf(X) for part in self.parts], axes=1))
-
-    def _quantile(self, q: Array, upper: bool = False) -> Array:
-        ends = np.array([part._quantile(q, upper) for part in self.parts])
-        level = 1 - q if upper else q
-        return bisected(self._cdf, ends.min(axis=0), ends.max(axis=0), level, np.array(self.parts[0].discrete))
 
     def _mode(self) -> Array:
         peaks = np.array([part.mode for part in self.parts])
         return np.asarray(peaks[np.argmax(self._log_prob(peaks))])
-
-    def _entropy(self) -> float:
-        raise TypeError("the entropy of a mixture has no closed form")
-
-    def _marginal(self, columns: list[int]) -> "MixtureOf":
-        return MixtureOf(tuple(part.marginal(columns) for part in self.parts), self.weights)  # type: ignore[arg-type]
-
-    def _conditional(self, columns: list[int], values: Array, rest: list[int]) -> "MixtureOf":
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.weights) + [part.marginal(columns).log_prob(values[None])[0] for part in self.parts]
-        parts = tuple(part.conditional(columns, values) for part in self.parts)
-        return MixtureOf(parts, special.softmax(logs))  # type: ignore[arg-type]
-
-    # sampling
-
-    def _sample(self, n: int, rng: np.random.Generator) -> Array:
-        counts = rng.multinomial(n, self.weights)
-        rows = np.concatenate([p.sample(int(c), rng) for p, c in zip(self.parts, counts, strict=True)])
-        return np.asarray(rng.permutation(rows))
 
     # statistics
 
@@ -117,7 +69,7 @@ class MixtureOf(Family):
     def expected_statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Parts:
         """Statistics of the parts, each row shared among them."""
         rows = as_rows(X, self._ready()._width())
-        shares = special.softmax(self._joint(rows), axis=1) * as_weights(weights, len(rows))[:, None]
+        shares = self.responsibilities(rows) * as_weights(weights, len(rows))[:, None]
         own = [part.expected_statistics(rows, w) for part, w in zip(self.parts, shares.T, strict=True)]
         return Parts((Sums(shares.sum(axis=0)), *own))
 

@@ -8,7 +8,8 @@ import numpy as np
 from tacit import compiled
 from tacit.distributions import Distribution
 from tacit.distributions.statistics import Additive
-from tacit.sequence.chain import Array, Ints
+from tacit.sequence.chain import Array, Chain, Ints
+from tacit.sequence.diagonal import DiagonalPlan
 
 Theta = TypeVar("Theta")
 
@@ -30,6 +31,10 @@ class Emission(ABC, Generic[Theta]):
         """Fill b (n, K) with densities over exp(top), and top (n,)."""
         b[:] = self.log_density(theta, X)
         compiled.hmm.exponentiate(b, width, top, np.empty(2048))
+
+    def diagonal(self, theta: Theta, chain: Chain, X: Array) -> DiagonalPlan | None:
+        """Give the rows to `diagonal`, if that can do a long sequence of these emissions."""
+        return None
 
     @abstractmethod
     def expect(self, theta: Theta, X: Array, g: Array) -> Additive:
@@ -70,16 +75,28 @@ class Emission(ABC, Generic[Theta]):
 
 def spread(X: Array) -> Array:
     """Smallest variance (d,) that a state may have: tiny beside the column's own, per column."""
-    if np.isnan(X.sum()):
+    mean, variance = _mean_and_variance(X)
+    if np.isnan(mean).any():
         seen = np.maximum((~np.isnan(X)).sum(axis=0), 1)
         mean = np.nansum(X, axis=0) / seen
         variance = np.nansum((X - mean) ** 2, axis=0) / seen
-    else:
-        # products with ones are several times faster than sums over the long axis
-        mean = np.full(len(X), 1 / len(X)) @ X
-        variance = np.zeros(X.shape[1])
-        for start in range(0, len(X), TOGETHER):
-            gap = X[start : start + TOGETHER] - mean
-            variance += np.full(len(gap), 1 / len(X)) @ np.square(gap, out=gap)
     size = np.where(np.abs(mean) > 0, np.abs(mean), 1.0)
     return np.asarray(np.where(variance > (1e-14 * size) ** 2, 1e-10 * variance, (1e-6 * size) ** 2))
+
+
+def _mean_and_variance(X: Array) -> tuple[Array, Array]:
+    """Mean and variance (d,) of the columns.
+
+    Products with ones, and sums of long flat arrays, are several times faster than what goes along short rows.
+    """
+    n, d = X.shape
+    blocks = [X[start : start + TOGETHER] for start in range(0, n, TOGETHER)]
+    ones, mean, variance = np.full(min(n, TOGETHER), 1 / n), np.zeros(d), np.zeros(d)
+    for block in blocks:
+        mean += ones[: len(block)] @ block
+    middle = np.tile(mean, len(ones))
+    for block in blocks:
+        gap = block.reshape(-1) - middle[: block.size]
+        gap *= gap
+        variance += ones[: len(block)] @ gap.reshape(-1, d)
+    return mean, variance

@@ -9,7 +9,8 @@ from tacit.distributions import Distribution
 from tacit.distributions.statistics import Additive
 from tacit.sequence import gaussians
 from tacit.sequence.blend import MixtureOf
-from tacit.sequence.chain import Array, Ints
+from tacit.sequence.chain import Array, Chain, Ints
+from tacit.sequence.diagonal import DiagonalPlan
 from tacit.sequence.emission import FEW, Emission
 from tacit.sequence.gaussians import Gaussians, MomentSums, Prior
 
@@ -34,6 +35,11 @@ class GaussianEmission(Emission[Gaussians]):
             super().fill(theta, X, width, b, top)
         else:
             gaussians.fill(theta, X, width, b, top)
+
+    def diagonal(self, theta: Gaussians, chain: Chain, X: Array) -> DiagonalPlan | None:
+        """All of it in one go, for diagonal covariances and complete rows."""
+        possible = DiagonalPlan.applies(chain, theta) and (self.complete or gaussians.is_complete(X))
+        return DiagonalPlan(chain, theta, X) if possible else None
 
     def expect(self, theta: Gaussians, X: Array, g: Array) -> MomentSums:
         """Moments about the current means."""

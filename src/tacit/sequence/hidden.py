@@ -67,6 +67,8 @@ class HiddenMarkovModel(InputsMixin):
     coef_
         Coefficients (K, K, 1 + inputs) of the transitions, intercepts first, if `fit` was given inputs; an impossible
         transition has the intercept -inf. `transmat_` is then that at the mean of the inputs.
+    input_names_in_, input_rank_
+        Names of the inputs, if `fit` was given names, and how many of them (and a constant) are independent.
     durations_
         The distribution of each state's duration, less one, if `duration` is given.
     converged_, n_iter_, history_
@@ -80,6 +82,17 @@ class HiddenMarkovModel(InputsMixin):
     >>> model = HiddenMarkovModel(2, Poisson(), random_state=0).fit(counts)
     >>> np.sort([e.rate[0] for e in model.emissions_])
     array([ 2., 20.])
+
+    A machine that runs faster in the evening, where the transitions depend on the time of the day:
+
+    >>> import pandas as pd
+    >>> late = np.tile(np.repeat([0.0, 1.0], 12), 5)
+    >>> table = pd.DataFrame({"speed": 5 * np.r_[0, late[:-1]] + np.tile([0.0, 0.5, 1.0], 40), "late": late})
+    >>> model = HiddenMarkovModel(2, random_state=0).fit(table, inputs=["late"])
+    >>> means = np.ravel([e.mean for e in model.emissions_])
+    >>> slow, fast = np.argsort(means)
+    >>> bool(model.transition_at([1.0])[slow, fast] > model.transition_at([0.0])[slow, fast])
+    True
     """
 
     PARAMETERS: ClassVar[dict[str, str]] = {

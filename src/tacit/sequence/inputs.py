@@ -11,8 +11,12 @@ from tacit.data.chunks import Chunk
 from tacit.learn.protocol import Statistics
 from tacit.sequence.chain import Array, ImpossibleSequence, Ints, first_rows
 from tacit.sequence.emission import Emission
+from tacit.sequence.inputs_table import Columns, Units
 from tacit.sequence.model import ImpossibleRow, as_doubles, lengths_of, mask
+from tacit.sequence.online import looking_ahead
+from tacit.sequence.paths import parts_of
 from tacit.sequence.rule import ChainRule, best_rows
+from tacit.sequence.viterbi import in_groups, with_pointers
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +29,12 @@ class InputParams:
     start: Array
     coef: Array
     theta: Any
+
+    @property
+    def log_start(self) -> Array:
+        """Log probabilities of the first state; -inf for zero."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +56,21 @@ class InputModel:
     ----------
     emission : what the states emit
     rule : how the start is learnt, and whether the transitions are
-    inputs : (rows of the whole table, p), a column of ones first
+    columns : which columns of a chunk are emitted, and which are inputs
+    units : those in which the coefficients are meant
     labels : (rows of the whole table,) known states, -1 where unknown; or None
     """
 
     emission: Emission[Any]
     rule: ChainRule
-    inputs: Array
+    columns: Columns
+    units: Units
     labels: Ints | None = None
 
     def expect(self, params: InputParams, chunk: Chunk) -> InputStatistics:
         """Forward and backward through the sequences of a chunk."""
-        X, lengths = as_doubles(chunk), lengths_of(chunk)
-        U, starts = self.inputs[chunk.start : chunk.start + len(X)], first_rows(lengths)
+        (X, U), lengths = self._parts(chunk), lengths_of(chunk)
+        starts = first_rows(lengths)
         weights = np.ones(len(lengths)) if chunk.weights is None else chunk.weights[starts]
         L = mask(self.emission.log_density(params.theta, X), self.labels, chunk.start, 1)
         try:
@@ -76,28 +88,34 @@ class InputModel:
             self.emission.expect(params.theta, X, g),
         )
 
+    def _parts(self, chunk: Chunk) -> tuple[Array, Array]:
+        """What is emitted, and the inputs in their units; made once and kept."""
+        if "parts" not in chunk.memo:
+            rows = as_doubles(chunk)
+            U = self.units.of_inputs(self.columns.inputs_of(rows))
+            chunk.memo["parts"] = self.columns.emitted_of(rows), U
+        return chunk.memo["parts"]  # type: ignore[no-any-return]
+
     def update(self, params: InputParams, stats: InputStatistics) -> InputParams:
         """Start and emissions as ever; the regressions go up by a step of Newton's, as far as is sure to help."""
         start, coef = params.start, params.coef
         if "s" in self.rule.learn:
             start = best_rows(stats.first, self.rule.start_prior, start, self.rule.start)
         if "t" in self.rule.learn:
-            reach = np.abs(self.inputs).max(axis=0)
             pairs = zip(stats.slope, stats.curvature, strict=True)
-            coef = coef + np.array([newton_step(slope, curvature, reach) for slope, curvature in pairs])
+            coef = coef + np.array([newton_step(slope, curvature, self.units.reach) for slope, curvature in pairs])
         return InputParams(start, coef, self.emission.update(params.theta, stats.emission))
 
     def log_prior(self, params: InputParams) -> float:
         """Log prior of the emissions."""
         return self.emission.log_prior(params.theta)
 
-    def n_parameters(self, params: InputParams) -> int:
-        """Start, emissions, and a regression for each possible transition, one less for each state."""
-        free = np.isnan(self.rule.start)
-        start = ("s" in self.rule.learn) * max(int(free.sum()) - 1, 0)
-        moves = int((np.isfinite(params.coef[:, :, 0]).sum(axis=1) - 1).sum())
-        learnt = ("t" in self.rule.learn) * moves * params.coef.shape[2]
-        return start + learnt + self.emission.n_parameters(params.theta)
+
+def count_parameters(emission: Emission[Any], rule: ChainRule, params: InputParams, rank: int) -> int:
+    """Start, emissions, and a regression on `rank` inputs for each possible transition, one less for each state."""
+    start = ("s" in rule.learn) * max(int(np.isnan(rule.start).sum()) - 1, 0)
+    moves = int((np.isfinite(params.coef[:, :, 0]).sum(axis=1) - 1).sum())
+    return start + ("t" in rule.learn) * moves * rank + emission.n_parameters(params.theta)
 
 
 def newton_step(slope: Array, curvature: Array, reach: Array) -> Array:
@@ -131,29 +149,58 @@ class InputsSmoothed:
 
 def smooth(params: InputParams, L: Array, U: Array, lengths: Ints, weights: Array) -> InputsSmoothed:
     """Forward and backward through all sequences, which have weights (S,)."""
-    logs, a = forward(params, L, U, lengths)
+    logs, la = forward(params, L, U, lengths)
     g, (K, _, p) = np.empty_like(L), params.coef.shape
     slope, curvature = np.zeros((K, K, p)), np.zeros((K, K * p, K * p))
-    compiled.hmm_inputs.smooth(L, U, lengths, weights, params.coef, a, g, slope, curvature)
+    compiled.hmm_inputs.smooth(L, U, lengths, weights, params.coef, la, g, slope, curvature)
     return InputsSmoothed(logs, g, slope, curvature)
 
 
 def forward(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[Array, Array]:
-    """Log-likelihoods (S,) and filtered probabilities (n, K)."""
-    a, logs = np.empty_like(L), np.empty(len(lengths))
-    sequence, step = compiled.hmm_inputs.forward(L, U, lengths, params.start, params.coef, a, logs)
+    """Log-likelihoods (S,) and logs of the filtered probabilities (n, K)."""
+    la, logs = np.empty_like(L), np.empty(len(lengths))
+    sequence, step = compiled.hmm_inputs.forward(L, U, lengths, params.log_start, params.coef, la, logs)
     if sequence >= 0:
         raise ImpossibleSequence(int(sequence), int(step))
-    return logs, a
+    return logs, la
 
 
-def viterbi(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[Array, Ints]:
-    """Log joint probability of each sequence with its best path, and the path (n,)."""
-    path, logs = np.empty(len(L), dtype=np.int64), np.empty(len(lengths))
-    with np.errstate(divide="ignore"):
-        log_start = np.log(params.start)
-    compiled.hmm_inputs.viterbi(L, U, lengths, log_start, params.coef, path, logs)
+def best_paths(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[Array, Ints]:
+    """Log joint probability (S,) of each sequence with its best path, and the paths (n,)."""
+
+    def decode(a: int, b: int, sizes: Ints, path: Ints, logs: Array) -> None:
+        with_pointers(L[a:b], sizes, params.log_start, params.coef, path, logs, U[a:b])
+
+    logs, path = in_groups(decode, lengths)
+    if np.isneginf(logs).any():
+        forward(params, L, U, lengths)  # says which sequence is impossible, and where
     return logs, path
+
+
+def n_best(params: InputParams, L: Array, U: Array, lengths: Ints, n: int) -> list[tuple[Array, Ints]]:
+    """Log joint probabilities (n,) and paths (n, T) of the n best paths of each sequence, best first."""
+    pairs, K = [], L.shape[1]
+    for rows, own in zip(parts_of(L, lengths), parts_of(U, lengths), strict=True):
+        logs, paths = np.empty(n), np.empty((n, len(rows)), dtype=np.int64)
+        pointers = np.empty((len(rows), K, n), dtype=np.int32)
+        compiled.hmm_paths.n_best(rows, params.log_start, params.coef, np.empty((2, K, n)), pointers, paths, logs, own)
+        pairs.append((logs[logs > -np.inf], paths[logs > -np.inf]))
+    return pairs
+
+
+def sample_paths(params: InputParams, L: Array, U: Array, lengths: Ints, n: int, rng: np.random.RandomState) -> Ints:
+    """Paths (n, rows) of all sequences, drawn from their posterior."""
+    la, drawn = forward(params, L, U, lengths)[1], []
+    for rows, own in zip(parts_of(la, lengths), parts_of(U, lengths), strict=True):
+        paths = np.empty((n, len(rows)), dtype=np.int64)
+        compiled.hmm_paths.sample_back(rows, params.coef, rng.uniform(size=paths.shape), paths, own)
+        drawn.append(paths)
+    return np.hstack(drawn)
+
+
+def fixed_lag(params: InputParams, L: Array, U: Array, lengths: Ints, lag: int) -> Array:
+    """Probabilities (n, K) of the states given the rows up to `lag` steps after each one."""
+    return looking_ahead(forward(params, L, U, lengths)[1], L, lengths, lag, params.coef, U)
 
 
 def path_log_prob(params: InputParams, L: Array, U: Array, lengths: Ints, path: Ints) -> Array:
@@ -164,8 +211,7 @@ def path_log_prob(params: InputParams, L: Array, U: Array, lengths: Ints, path: 
     moves = special.log_softmax(logits, axis=1)[np.arange(len(logits)), path[1:]]
     moves[starts[1:] - 1] = 0.0  # no transition from one sequence to the next
     terms[1:] += moves
-    with np.errstate(divide="ignore"):
-        terms[starts] += np.log(params.start[path[starts]])
+    terms[starts] += params.log_start[path[starts]]
     return np.asarray(np.add.reduceat(terms, starts))
 
 
@@ -181,15 +227,3 @@ def walk(params: InputParams, U: Array, rng: np.random.RandomState, state: int |
         row = params.start if t == 0 else transition(params.coef[[path[t - 1]]], u)[0]
         path[t] = state if t == 0 and state is not None else rng.choice(len(row), p=row)
     return path
-
-
-def with_intercept(inputs: Any, n: int) -> Array:
-    """Inputs (n, p + 1) behind a column of ones."""
-    U = np.asarray(inputs, dtype=np.float64)
-    U = U[:, None] if U.ndim == 1 else U
-    if U.ndim != 2 or len(U) != n:
-        raise ValueError(f"inputs must have {n} rows, one for each row of X, got shape {U.shape}")
-    if not np.isfinite(U).all():
-        row = int(np.argmax(~np.isfinite(U).all(axis=1)))
-        raise ValueError(f"inputs must be finite: row {row} is not")
-    return np.hstack([np.ones((n, 1)), U])

@@ -84,7 +84,8 @@ class HmmModel:
         def each(i: int, j: int, g: Array) -> Additive:
             return self.emission.expect(theta, X[i:j], g)
 
-        job = Job(params.chain, fill, self.density(params, X, chunk.start), each, chunk.weights)
+        diagonal = None if self.labels is not None else self.emission.diagonal(theta, params.chain, X)
+        job = Job(params.chain, fill, self.density(params, X, chunk.start), each, chunk.weights, diagonal)
         try:
             found = sweep(job, lengths, little_memory=self.checkpoint, spare=self.spare)
         except ImpossibleSequence as problem:

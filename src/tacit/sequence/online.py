@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 from sklearn.utils import check_random_state
 
+from tacit import compiled
 from tacit.sequence import chain as ch
-from tacit.sequence.chain import Array
+from tacit.sequence.chain import Array, Ints
 from tacit.sequence.emission import Emission
 
 
@@ -104,8 +106,7 @@ class Stream:
     """
 
     def __init__(self, dynamics: Dynamics, lag: int = 0) -> None:
-        if lag < 0:
-            raise ValueError(f"lag must not be negative, got {lag}")
+        _check_lag(lag)
         self._dynamics, self.lag = dynamics, lag
         self._log_belief: Array | None = None
         self._window: list[tuple[Array, Array, Array]] = []
@@ -162,6 +163,37 @@ def _rows_of(inputs: Any, steps: int) -> list[Any]:
     return list(rows)
 
 
+def looking_ahead(
+    log_belief: Array, L: Array, lengths: Ints, lag: int, moves: Array, inputs: Array | None = None
+) -> Array:
+    """Probabilities (n, K) of the states given the rows up to `lag` steps after each one.
+
+    Parameters
+    ----------
+    log_belief
+        Logs of the same, given the rows up to each one.
+    L
+        Log densities (n, K).
+    lengths
+        Length of each sequence.
+    lag
+        How many rows to look ahead.
+    moves
+        Log transition probabilities (K, K); or coefficients (K, K, p) of the inputs.
+    inputs
+        Inputs (n, p) of the rows, if transitions depend on them.
+    """
+    _check_lag(lag)
+    ahead = np.empty_like(L)
+    compiled.hmm_paths.look_ahead(L, lengths, moves, lag, ahead, inputs)
+    return np.asarray(special.softmax(log_belief + ahead, axis=1))
+
+
+def _check_lag(lag: int) -> None:
+    if lag < 0:
+        raise ValueError(f"lag must not be negative, got {lag}")
+
+
 class FilterMixin:
     """Filtering, forecasting and fixed-lag smoothing of whole sequences."""
 
@@ -177,26 +209,21 @@ class FilterMixin:
 
     def filter(self, X: Any, lengths: Any = None) -> Array:
         """Probabilities (n, K) of the states given the rows up to each one: no look-ahead."""
+        return np.asarray(self._merged(self._belief(X, lengths)))  # type: ignore[attr-defined]
+
+    def _belief(self, X: Any, lengths: Any) -> Array:
         found, _ = self._filtered(X, lengths)  # type: ignore[attr-defined]
         if found.impossible:
             raise ch.ImpossibleSequence(*found.impossible[0])
-        return np.asarray(self._merged(found.belief))  # type: ignore[attr-defined]
+        return np.asarray(found.belief)
 
     def fixed_lag(self, X: Any, lengths: Any = None, *, lag: int) -> Array:
         """Probabilities (n, K) of the states given the rows up to `lag` steps after each one."""
-        if lag < 0:
-            raise ValueError(f"lag must not be negative, got {lag}")
-        belief = self._filtered(X, lengths)[0].belief  # type: ignore[attr-defined]
         L, lengths_, chain = self._densities(X, lengths)  # type: ignore[attr-defined]
-        b = np.exp(L - L.max(axis=1, keepdims=True))
-        last = np.cumsum(lengths_) - 1
-        back = np.ones_like(b)
-        for _ in range(lag):
-            ahead = np.vstack([(b * back)[1:], np.ones((1, b.shape[1]))]) @ chain.transition.T
-            ahead[last] = 1.0
-            back = ahead / ahead.max(axis=1, keepdims=True)
-        joint = belief * back
-        return np.asarray(self._merged(joint / joint.sum(axis=1, keepdims=True)))  # type: ignore[attr-defined]
+        with np.errstate(divide="ignore"):
+            log_belief = np.log(self._belief(X, lengths))
+        found = looking_ahead(log_belief, L, lengths_, lag, chain.logs()[1])
+        return np.asarray(self._merged(found))  # type: ignore[attr-defined]
 
     def predict_next(self, X: Any, steps: int = 1) -> Forecast:
         """Distribution of the next states and observations after a sequence."""

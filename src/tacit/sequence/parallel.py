@@ -1,17 +1,17 @@
 """Threads inside a chunk: for a long sequence, and for questions about many."""
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from contextvars import ContextVar, copy_context
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from tacit.learn.reduce import n_threads
+from tacit.learn.cores import n_threads
+from tacit.learn.crew import crew
 from tacit.sequence.chain import Ints
 
 _busy: ContextVar[bool] = ContextVar("tacit_sequence_busy", default=False)
@@ -21,28 +21,6 @@ def n_workers(n_tasks: int) -> int:
     """How many threads so many tasks may use here: one, if this is one of several threads already."""
     is_main = threading.current_thread() is threading.main_thread()
     return min(n_threads(), n_tasks) if is_main and not _busy.get() else 1
-
-
-class Team:
-    """Threads that are kept from one task to the next, since to start one takes as long as a small task."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Have no threads, until they are needed."""
-        self._size, self._pool = 0, ThreadPoolExecutor(1)
-
-    def submit(self, n: int, work: Callable[[], None]) -> list[Future[None]]:
-        """Have n threads do some work, each in a context of its own, which is a copy of this one."""
-        if n > self._size:
-            self._size, self._pool = n, ThreadPoolExecutor(n)
-        return [self._pool.submit(copy_context().run, work) for _ in range(n)]
-
-
-_team = Team()
-if hasattr(os, "register_at_fork"):  # a copy of the process has none of its threads
-    os.register_at_fork(after_in_child=_team.forget)
 
 
 def side_by_side(f: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -74,12 +52,13 @@ def side_by_side(f: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
                 errors[i] = error
                 todo.clear()
 
-    helpers = _team.submit(workers - 1, work)
-    try:
-        copy_context().run(work)
-    finally:
-        todo.clear()
-        wait(helpers)
+    with crew(workers - 1) as pool:
+        helpers = [pool.submit(copy_context().run, work) for _ in range(workers - 1)]
+        try:
+            copy_context().run(work)
+        finally:
+            todo.clear()
+            wait(helpers)
     if errors:
         raise errors[min(errors)]
     return found
@@ -107,7 +86,7 @@ def packs(lengths: Ints, most: int) -> list[tuple[int, int]]:
     """
     n = int(lengths.sum())
     pieces = -(-n // most)
-    if pieces == 1:
+    if pieces == 1 or len(lengths) == 1:
         return [(0, len(lengths))]
     pieces += pieces % 2  # two threads have equal shares
     middles = np.cumsum(lengths) - lengths / 2

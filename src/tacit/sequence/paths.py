@@ -40,7 +40,9 @@ class PathMixin:
         """
         chosen = self._algorithm(algorithm)
         if n_best is not None:
-            return self._n_best(X, lengths, n_best)
+            check_n_best(n_best)
+            L, lengths_, chain = self._densities(X, lengths)
+            return self._ranked([ch.n_best(chain, rows, n_best) for rows in parts_of(L, lengths_)])
         if chosen == "viterbi":
             data, params = self._read(X, lengths, reset=False), self._params()  # type: ignore[attr-defined]
             logs, path = best_paths(params.chain, self._model().density(params, data.values), data.lengths)  # type: ignore[attr-defined]
@@ -56,12 +58,9 @@ class PathMixin:
             raise ValueError(f"algorithm must be one of {ALGORITHMS}, not {chosen!r}")
         return chosen
 
-    def _n_best(self, X: Any, lengths: Any, n: int) -> tuple[list[Array], list[Ints]]:
-        if n < 1:
-            raise ValueError(f"n_best must be at least 1, got {n}")
-        L, lengths_, chain = self._densities(X, lengths)
-        pairs = [ch.n_best(chain, rows, n) for rows in np.split(L, np.cumsum(lengths_)[:-1])]
-        return [p[0] for p in pairs], [self._own_states(p[1]) for p in pairs]
+    def _ranked(self, pairs: list[tuple[Array, Ints]]) -> tuple[list[Array], list[Ints]]:
+        """Log probabilities and paths apart, each with an entry for each sequence."""
+        return [logs for logs, _ in pairs], [self._own_states(paths) for _, paths in pairs]
 
     def _own_states(self, path: Ints) -> Ints:
         """States of the model from those of the chain."""
@@ -81,8 +80,13 @@ class PathMixin:
         """Draw paths (n_paths, n) from their posterior distribution given the data."""
         rng = check_random_state(random_state)
         L, lengths_, chain = self._densities(X, lengths)
-        parts = np.split(L, np.cumsum(lengths_)[:-1])
-        return self._own_states(np.hstack([ch.sample_paths(chain, rows, n_paths, rng) for rows in parts]))
+        drawn = []
+        for s, rows in enumerate(parts_of(L, lengths_)):
+            try:
+                drawn.append(ch.sample_paths(chain, rows, n_paths, rng))
+            except ch.ImpossibleSequence as problem:
+                raise ch.ImpossibleSequence(s, problem.step) from None
+        return self._own_states(np.hstack(drawn))
 
     def sample(self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None) -> tuple[Array, Ints]:
         """Draw a sequence from the model.
@@ -107,3 +111,14 @@ class PathMixin:
         params = self._params()  # type: ignore[attr-defined]
         states = ch.walk(params.chain, n_samples, rng, currstate)
         return self._model().emission.sample(params.theta, states, rng), self._own_states(states)  # type: ignore[attr-defined]
+
+
+def parts_of(rows: Array, lengths: Ints) -> list[Array]:
+    """The rows of each sequence."""
+    return np.split(rows, np.cumsum(lengths)[:-1])
+
+
+def check_n_best(n: int) -> None:
+    """Refuse a number of best paths that is none."""
+    if n < 1:
+        raise ValueError(f"n_best must be at least 1, got {n}")

@@ -26,8 +26,10 @@ class StoredSequences:
         return self.source.fresh()
 
 
-def read_stored(estimator: Any, X: ChunkSource) -> StoredSequences:
+def read_stored(estimator: Any, X: ChunkSource, labels: Any = None) -> StoredSequences:
     """Check the columns of a source of whole sequences, and take out the part that a start is made from."""
+    if labels is not None:
+        raise ValueError("labels go with rows in memory, not with files or Dask collections")
     if getattr(X, "sequences_by", "") is None:
         raise ValueError(
             f"{type(estimator).__name__} learns from sequences: name the column that tells them apart, as in "

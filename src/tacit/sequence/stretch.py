@@ -1,20 +1,21 @@
 """One long sequence, forward and backward, cut into blocks that stay in cache.
 
-One thread goes forward from the beginning while another goes backward from the end. They meet in the middle and go
-on, each through what the other has prepared, and take the posteriors of a block as soon as they are through it. More
-threads than two fill blocks and take posteriors side by side. What is computed is the same to the last bit.
+The blocks are worked on in the order of an `Agenda`, by any number of threads. What is computed is the same to the last
+bit.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from tacit import compiled
+from tacit.sequence.agenda import Todo, work_through
 from tacit.sequence.chain import Array, Chain, LogDensity, Mover
-from tacit.sequence.parallel import n_workers, side_by_side
+from tacit.sequence.diagonal import DiagonalPlan, DiagonalStretch
+from tacit.sequence.swept import Swept, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class Job:
     each : called with first row, last row, and their (weighted) posteriors, which it must not keep; what it returns
         is collected
     weights : of each row (the same for all rows of a sequence), or None
+    diagonal : a shorter way to do all of it with a long sequence, or None
     """
 
     chain: Chain
@@ -36,6 +38,7 @@ class Job:
     density: LogDensity
     each: Callable[[int, int, Array], Any]
     weights: Array | None = None
+    diagonal: DiagonalPlan | None = None
 
     @cached_property
     def mover(self) -> Mover:
@@ -46,35 +49,6 @@ class Job:
     def transition(self) -> Array:
         """Transitions (K, K)."""
         return self.mover.transition
-
-
-@dataclass(frozen=True, eq=False)
-class Swept:
-    """Log-likelihoods (S,), expected first states (K,), transitions (K, K), visits (K,), results of each block."""
-
-    log_likelihood: Array
-    first: Array
-    transitions: Array
-    visits: Array
-    results: list[Any]
-
-    @classmethod
-    def empty(cls, K: int, log_likelihood: Array) -> Self:
-        """Nothing but log-likelihoods."""
-        return cls(log_likelihood, np.zeros(K), np.zeros((K, K)), np.zeros(K), [])
-
-
-def total(parts: list[Swept]) -> Swept:
-    """Everything of all parts."""
-    if len(parts) == 1:
-        return parts[0]
-    return Swept(
-        np.concatenate([part.log_likelihood for part in parts]),
-        np.sum([part.first for part in parts], axis=0),
-        np.sum([part.transitions for part in parts], axis=0),
-        np.sum([part.visits for part in parts], axis=0),
-        [result for part in parts for result in part.results],
-    )
 
 
 class Spare:
@@ -111,67 +85,81 @@ class Stretch:
     size
         Rows of a block.
     memory
-        From `Spare`.
-    kept
-        First and last block that has memory of its own in b, in a and in g; the others use that of the nearest.
+        From `Spare`, for n rows, or for the rows of one block, which all blocks then use.
     """
 
-    def __init__(self, job: Job, place: int, n: int, size: int, memory: Any, kept: list[tuple[int, int]]) -> None:
-        self.job, self.kept, self._memory, self._size = job, kept, memory, size
+    def __init__(self, job: Job, place: int, n: int, size: int, memory: Any) -> None:
+        self.job, self._memory, self._size = job, memory, size
         self.edges = [(i, min(i + size, place + n)) for i in range(place, place + n, size)]
+        self._step = size if len(memory[0]) >= n else 0
         # distribution of the first state of each block, given all rows before it
-        self.entries = [job.chain.start]
+        self._entries = [job.chain.start]
         # what the first row of a block says about its state, together with all rows after it
-        self.heads: dict[int, Array] = {}
+        self._heads: dict[int, Array] = {}
+        self._loose = list[Array]()
+        self.logs, self.safe = np.zeros(len(self.edges)), np.ones(len(self.edges), dtype=np.bool_)
+        self.parts: dict[int, Swept] = {}
 
-    def _rows(self, block: int) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """Memory of a block: b, a, g, top, link, and the weights of its rows."""
+    def step(self, block: int, todo: Todo) -> None:
+        """Do something with a block."""
         i, j = self.edges[block]
-        places = [min(max(block, first), last) * self._size for first, last in self.kept]
-        in_b, in_a, in_g = (slice(place, place + j - i) for place in places)
-        b, a, g, top, link = self._memory
-        weights = np.empty(0) if self.job.weights is None else self.job.weights[i:j]
-        return b[in_b], a[in_a], g[in_g], top[in_b], link[in_g], weights
+        rows = slice(block * self._step, block * self._step + j - i)
+        b, a, g, top, link = (array[rows] for array in self._memory)
+        loose = self._borrow() if todo.finish and (todo.forward or todo.backward) else None
+        if loose is not None:  # what is used up at once need not be kept
+            a, g = (loose[: j - i], g) if todo.forward else (a, loose[: j - i])
+        w = np.empty(0) if self.job.weights is None else self.job.weights[i:j]
+        if todo.fill:
+            self.job.fill(i, j, b, top)
+        if todo.forward:
+            self._forward(block, b, top, a)
+        if todo.backward:
+            self._backward(block, b, w, g, link)
+        if todo.finish:
+            self._finish(block, b, a, g, link, w)
+        if loose is not None:
+            self._loose.append(loose)
 
-    def fill(self, block: int) -> None:
-        """Densities of a block."""
-        b, _, _, top, _, _ = self._rows(block)
-        self.job.fill(*self.edges[block], b, top)
+    def _borrow(self) -> Array:
+        try:
+            return self._loose.pop()
+        except IndexError:
+            return np.empty((self._size, self.job.chain.n_states))
 
-    def forward(self, block: int) -> float:
-        """Forward through a block; the log-likelihood, NaN where an underflow matters."""
-        job, logs = self.job, np.empty(1)
-        b, a, _, top, _, _ = self._rows(block)
-        size, entry = np.array([len(b)]), self.entries[block]
-        job.mover.forward(b, top, size, entry, a, logs)
-        if block + 1 == len(self.entries):
+    def _forward(self, block: int, b: Array, top: Array, a: Array) -> None:
+        """Forward through a block; its log-likelihood is NaN where an underflow matters."""
+        job, size = self.job, np.array([len(b)])
+        job.mover.forward(b, top, size, self._entries[block], a, self.logs[block : block + 1])
+        if block + 1 == len(self._entries):
             after = a[-1] @ job.transition
-            self.entries.append(after / after.sum())
-        return float(logs[0])
+            self._entries.append(after / after.sum())
 
-    def backward(self, block: int) -> bool:
-        """Backward through a block; whether no underflow matters."""
-        job, safe = self.job, np.empty(1, dtype=np.bool_)
-        b, _, g, _, link, w = self._rows(block)
-        size, ahead = np.array([len(b)]), self.heads.get(block + 1)
+    def _backward(self, block: int, b: Array, w: Array, g: Array, link: Array) -> None:
+        """Backward through a block."""
+        job, size, ahead = self.job, np.array([len(b)]), self._heads.get(block + 1)
         end = np.ones(len(job.transition)) if ahead is None else job.transition @ ahead
-        job.mover.backward(b, size, w, end / end.max(), g, link, safe)
+        job.mover.backward(b, size, w, end / end.max(), g, link, self.safe[block : block + 1])
         head = b[0] * g[0]
-        self.heads[block] = head / head.max()
-        return bool(safe[0])
+        self._heads[block] = head / head.max()
 
-    def finish(self, block: int) -> Swept:
+    def _finish(self, block: int, b: Array, a: Array, g: Array, link: Array, w: Array) -> None:
         """Posteriors of a block, and what is asked of its rows."""
         job, K = self.job, len(self.job.transition)
-        b, a, g, _, link, w = self._rows(block)
         last, visits, moves = a[-1].copy(), np.zeros(K), np.zeros((K, K))
         compiled.hmm.posteriors(a, b, link, w, job.chain.width, g, visits, moves)
         moves *= job.transition
         if block + 1 < len(self.edges):
-            across = last[:, None] * job.transition * self.heads[block + 1]
+            across = last[:, None] * job.transition * self._heads[block + 1]
             moves += (w[0] if len(w) else 1.0) * across / across.sum()
         first = g[0].copy() if block == 0 else np.zeros(K)
-        return Swept(np.empty(0), first, moves, visits, [job.each(*self.edges[block], g)])
+        self.parts[block] = Swept(np.empty(0), first, moves, visits, [job.each(*self.edges[block], g)])
+
+    def swept(self) -> Swept | None:
+        """All that was found; None if something underflows."""
+        if np.isnan(self.logs).any() or not self.safe.all():
+            return None
+        found = total([self.parts[block] for block in range(len(self.edges))])
+        return replace(found, log_likelihood=np.array([sum(self.logs.tolist())]))
 
 
 def sweep_stretch(job: Job, place: int, n: int, size: int, spare: Spare, *, keep: bool) -> Swept | None:
@@ -180,80 +168,32 @@ def sweep_stretch(job: Job, place: int, n: int, size: int, spare: Spare, *, keep
     Without `keep`, densities and forward rows are computed a second time on the way back, and only those of one block
     are in memory.
     """
-    last = -(-n // size) - 1
-    half = (last + 1) // 2
-    if not keep:
-        way, kept = _there_and_back, [(0, 0)] * 3
-    elif n_workers(last + 1) > 2:
-        way, kept = _in_phases, [(0, last)] * 3
-    else:
-        way, kept = _from_both_ends, [(0, last), (0, half), (max(half - 1, 0), last)]
     memory = spare.borrow(n if keep else size, job.chain.n_states)
+    stretch = Stretch(job, place, n, size, memory)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = way(Stretch(job, place, n, size, memory, kept))
+        if keep:
+            work_through(len(stretch.edges), stretch.step)
+        else:
+            _there_and_back(stretch)
     spare.give_back(memory)
-    return found
+    return stretch.swept()
 
 
-def _there_and_back(stretch: Stretch) -> Swept | None:
-    blocks, logs, parts = range(len(stretch.edges)), 0.0, []
-    for block in blocks:
-        stretch.fill(block)
-        logs += stretch.forward(block)
-    for block in reversed(blocks):
-        if block != blocks[-1]:
-            stretch.fill(block)
-            stretch.forward(block)
-        if np.isnan(logs) or not stretch.backward(block):
-            return None
-        parts.append(stretch.finish(block))
-    return replace(total(parts[::-1]), log_likelihood=np.array([logs]))
+def _there_and_back(stretch: Stretch) -> None:
+    last = len(stretch.edges) - 1
+    for block in range(last + 1):
+        stretch.step(block, Todo(fill=True, forward=True))
+    for block in range(last, -1, -1):
+        again = block != last
+        stretch.step(block, Todo(fill=again, forward=again, backward=True))
+        stretch.step(block, Todo(finish=True))
 
 
-def _from_both_ends(stretch: Stretch) -> Swept | None:
-    blocks = range(len(stretch.edges))
-    half = len(blocks) // 2
-    logs, safe, parts = np.zeros(len(blocks)), np.ones(len(blocks), dtype=np.bool_), dict[int, Swept]()
-
-    def forward(these: range, *, met: bool) -> None:
-        for block in these:
-            if not met:
-                stretch.fill(block)
-            logs[block] = stretch.forward(block)
-            if met:
-                parts[block] = stretch.finish(block)
-
-    def backward(these: range, *, met: bool) -> None:
-        for block in reversed(these):
-            if not met:
-                stretch.fill(block)
-            safe[block] = stretch.backward(block)
-            if met:
-                parts[block] = stretch.finish(block)
-
-    side_by_side(
-        lambda way: way(), [lambda: forward(blocks[:half], met=False), lambda: backward(blocks[half:], met=False)]
-    )
-    side_by_side(
-        lambda way: way(), [lambda: forward(blocks[half:], met=True), lambda: backward(blocks[:half], met=True)]
-    )
-    if np.isnan(logs).any() or not safe.all():
-        return None
-    return replace(total([parts[block] for block in blocks]), log_likelihood=np.array([sum(logs.tolist())]))
-
-
-def _in_phases(stretch: Stretch) -> Swept | None:
-    blocks = range(len(stretch.edges))
-
-    def forward() -> Any:
-        return sum((stretch.forward(block) for block in blocks), 0.0)
-
-    def backward() -> Any:
-        return all(stretch.backward(block) for block in reversed(blocks))
-
-    side_by_side(stretch.fill, blocks)
-    logs, safe = side_by_side(lambda way: way(), [forward, backward])
-    if np.isnan(logs) or not safe:
-        return None
-    parts = side_by_side(stretch.finish, blocks)
-    return replace(total(parts), log_likelihood=np.array([logs]))
+def sweep_diagonal(plan: DiagonalPlan, place: int, n: int, size: int, spare: Spare, weight: float) -> Swept | None:
+    """What `sweep_stretch` does, for diagonal Gaussians."""
+    tile = compiled.hmm_diagonal.TILE
+    memory = spare.borrow(-(-n // tile) * tile, plan.chain.n_states + 1)
+    stretch = DiagonalStretch(plan, place, n, size, memory[:3])
+    work_through(stretch.n_blocks, stretch.step)
+    spare.give_back(memory)
+    return stretch.swept(weight)

@@ -9,8 +9,10 @@ import numpy as np
 
 from tacit import compiled
 from tacit.sequence.chain import Array, Chain, ImpossibleSequence, Ints, LogDensity, first_rows
+from tacit.sequence.diagonal import ROWS
 from tacit.sequence.parallel import even_blocks, packs, side_by_side
-from tacit.sequence.stretch import Job, Spare, Swept, sweep_stretch, total
+from tacit.sequence.stretch import Job, Spare, sweep_diagonal, sweep_stretch
+from tacit.sequence.swept import Swept, total
 
 CACHED = 1 << 17
 """Numbers in an array of rows and states that is worked on together."""
@@ -64,6 +66,9 @@ def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare 
         places, sizes = starts[first:last], lengths[first:last]
         if not little_memory and (len(sizes) > 1 or sizes[0] <= most):
             found: Swept | None = _sweep_short(job, places, sizes, spare)
+        elif job.diagonal is not None and not little_memory:
+            weight = 1.0 if job.weights is None else float(job.weights[places[0]])
+            found = sweep_diagonal(job.diagonal, int(places[0]), int(sizes[0]), ROWS, spare, weight)
         else:
             block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else even_blocks(int(sizes[0]), 2 * most)
             found = sweep_stretch(job, int(places[0]), int(sizes[0]), block, spare, keep=not little_memory)
@@ -99,7 +104,9 @@ def _in_logs(found: Swept, job: Job, places: Ints, lengths: Ints, number: int) -
     """Add the sequences that linear space could not do; `number` is that of the first one."""
     logs, parts = found.log_likelihood, [found]
     undone = np.flatnonzero(np.isnan(logs)).tolist()
-    log_start, log_A = job.chain.logs() if undone else (job.chain.start, job.transition)
+    if not undone:
+        return found
+    log_start, log_A = job.chain.logs()
     for s in undone:
         i, j = int(places[s]), int(places[s] + lengths[s])
         weight = 1.0 if job.weights is None else float(job.weights[i])
