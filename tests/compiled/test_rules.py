@@ -14,8 +14,9 @@ import pytest
 import tacit
 
 SOURCE = Path(tacit.__file__).parent
-KERNELS = sorted(path for path in (SOURCE / "compiled").glob("*.py") if path.name != "__init__.py")
-OTHERS = sorted(path for path in SOURCE.rglob("*.py") if path not in KERNELS)
+KERNELS = sorted(path for path in (SOURCE / "compiled").glob("*.py") if not path.name.startswith("_"))
+LISTENER = SOURCE / "compiled" / "_patience.py"
+OTHERS = sorted(path for path in SOURCE.rglob("*.py") if path not in (*KERNELS, LISTENER))
 MODULES = {"math", "numba", "numpy"}
 
 

@@ -189,7 +189,7 @@ def _scratch(d: int, L: int) -> tuple[Any, ...]:
 
 def _new_scratch(d: int, L: int) -> tuple[Any, ...]:
     Z, A = np.ones((2, _BLOCK, d + 1), np.float32)
-    far, gap = np.empty((2, _BLOCK), np.float32)
+    low, far, gap = np.empty((3, _BLOCK), np.float32)
     flags, (who, near) = np.zeros(_BLOCK, np.uint8), np.empty((2, _BLOCK), np.int64)
     table, words = np.empty((_BLOCK, L), np.float32), flags.view(np.uint64)
-    return np.ones((_BLOCK, d + 1)), Z, A, table, far, gap, np.empty(_BLOCK), flags, words, who, near
+    return np.ones((_BLOCK, d + 1)), Z, A, table, low, far, gap, np.empty(_BLOCK), flags, words, who, near

@@ -25,5 +25,6 @@ _KERNELS = (
 
 def __getattr__(name: str) -> ModuleType:
     if name in _KERNELS:
+        importlib.import_module("tacit.compiled._patience")
         return importlib.import_module(f"tacit.compiled.{name}")
     raise AttributeError(f"module 'tacit.compiled' has no attribute {name!r}")

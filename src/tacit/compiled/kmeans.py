@@ -25,32 +25,55 @@ def fill_block(X, start, weights, origin, T):
         w[i] = 0.0
     for i in range(size):
         w[i] = 1.0 if len(weights) == 0 else weights[start + i]
+    if len(origin) == 2:
+        for i in range(size):
+            T[0, i] = X[start + i, 0] - origin[0]
+            T[1, i] = X[start + i, 1] - origin[1]
+        return
+    for i in range(size):
         x = X[start + i]
         for j in range(len(origin)):
             T[j, i] = x[j] - origin[j]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def add_squares(p, q, a, b, holes, total):
-    """total[i] += squared distance to a centre in two coordinates; nothing where they are missing."""
-    for i in range(len(total)):
-        x, y = p[i] - a, q[i] - b
-        if holes is not None:
-            x, y = x if x == x else 0.0, y if y == y else 0.0
-        total[i] = (total[i] + x * x) + y * y
+def square(gap, holes):
+    """Square of a difference; zero if it is missing."""
+    if holes is None:
+        return gap * gap
+    return gap * gap if gap == gap else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def keep_nearest(p, q, a, b, holes, total, k, nearest, owner):
-    """As `add_squares` in the last two coordinates; centre k owns the rows it is nearest to. total is zero again."""
+def add_squares(p, q, a, b, holes, total):
+    """total[i] += squared distance to a centre in two coordinates."""
     for i in range(len(total)):
-        x, y = p[i] - a, q[i] - b
-        if holes is not None:
-            x, y = x if x == x else 0.0, y if y == y else 0.0
-        cost = (total[i] + x * x) + y * y
-        owner[i] = k if cost < nearest[i] else owner[i]
-        nearest[i] = cost if cost < nearest[i] else nearest[i]
+        total[i] = (total[i] + square(p[i] - a, holes)) + square(q[i] - b, holes)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def keep_nearest(total, k, nearest, owner):
+    """Centre k owns the rows it is nearest to; total becomes zero again."""
+    for i in range(len(total)):
+        owner[i] = k if total[i] < nearest[i] else owner[i]
+        nearest[i] = total[i] if total[i] < nearest[i] else nearest[i]
         total[i] = 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def nearest_in_plane(p, q, centres, holes, nearest, owner):
+    """The nearest centre of rows of two coordinates, p and q; two centres at one go."""
+    last = len(centres) - 1
+    for k in range(0, last + 1, 2):
+        h = min(k + 1, last)
+        a, b, c, d = centres[k, 0], centres[k, 1], centres[h, 0], centres[h, 1]
+        for i in range(len(nearest)):
+            least = square(p[i] - a, holes) + square(q[i] - b, holes)
+            other = square(p[i] - c, holes) + square(q[i] - d, holes)
+            who = h if other < least else k
+            least = other if other < least else least
+            owner[i] = who if least < nearest[i] else owner[i]
+            nearest[i] = least if least < nearest[i] else nearest[i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
@@ -91,11 +114,13 @@ def direct(X, weights, origin, centres, scratch, labels, sums, share):
         for i in range(B):
             nearest[i] = np.inf
             owner[i] = 0
-        for k in range(len(centres)):
-            c = centres[k]
-            for j in range(0, last - 2, 2):
-                add_squares(T[j], T[j + 1], c[j], c[j + 1], share, total)
-            keep_nearest(T[last - 2], T[last - 1], c[last - 2], c[last - 1], share, total, k, nearest, owner)
+        if last == 2:
+            nearest_in_plane(T[0], T[1], centres, share, nearest, owner)
+        else:
+            for k in range(len(centres)):
+                for j in range(0, last, 2):
+                    add_squares(T[j], T[j + 1], centres[k, j], centres[k, j + 1], share, total)
+                keep_nearest(total, k, nearest, owner)
         for i in range(min(B, len(labels) - start)):
             labels[start + i] = owner[i]
         if share is not None:

@@ -26,7 +26,7 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
     drift
         (G,) how far the centres of a group can have moved since time zero, times `unit`.
     scratch
-        Y, Z and A (B, d + 1), the last column of Y and Z one; table (B, L); far and gap (B,); square (B,);
+        Y, Z and A (B, d + 1), the last column of Y and Z one; table (B, L); low, far and gap (B,); square (B,);
         flags (B,) and the same memory as words of eight; who and near (B,).
     bounds
         (G, n or more, a multiple of B) lower bounds of the distance to the centres of a group other than the row's
@@ -36,7 +36,7 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
         (K, d + 1) of the weighted rows about the origin, and of the weights.
     """
     tilt, widest, members, place = groups
-    Y, Z, A, table, far, gap, square, flags, words, who, near = scratch
+    Y, Z, A, table, low, far, gap, square, flags, words, who, near = scratch
     B, total = len(gap), 0.0
     for start in range(0, len(X), B):
         size = min(B, len(X) - start)
@@ -46,19 +46,22 @@ def bounded(X, weights, origin, unit, centres, groups, drift, scratch, labels, b
             m = list_failures(bounds[g], start, gap, drift[g], flags, words, who)
             failures += m
             if 3 * failures > (g + 1) * size:
-                # Where many bounds fail, all are set anew: they hold for longer.
+                # Where many bounds fail, all are set anew: they hold for longer, and no rows need be picked out.
                 m = size
                 for i in range(m):
                     who[i] = i
             if m > 0:
-                for q in range(m):
-                    a, z = A[q], Z[who[q]]
-                    for j in range(len(z)):
-                        a[j] = z[j]
-                np.dot(A[:m], tilt[g], table[:m])
+                some = Z[:m]
+                if m < size:
+                    some = A[:m]
+                    for q in range(m):
+                        a, z = A[q], Z[who[q]]
+                        for j in range(len(z)):
+                            a[j] = z[j]
+                np.dot(some, tilt[g], table[:m])
                 settle(
-                    g, start, m, Y, unit, centres, table, who, near, widest[g], members, place, drift, far, square,
-                    gap, labels, bounds,
+                    g, start, m, Y, unit, centres, table, low, who, near, widest[g], members, place, drift, far,
+                    square, gap, labels, bounds,
                 )  # fmt: skip
         for i in range(size):
             w = 1.0 if len(weights) == 0 else weights[start + i]
@@ -109,7 +112,8 @@ def list_failures(limits, start, gap, drift, flags, words, who):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def settle(
-    g, start, m, Y, unit, centres, table, who, near, widest, members, place, drift, far, square, gap, labels, bounds
+    g, start, m, Y, unit, centres, table, low, who, near, widest, members, place, drift, far, square, gap, labels,
+    bounds,
 ):  # fmt: skip
     """Set the bounds of a group; where a centre of it may be the nearest, decide in double precision.
 
@@ -125,7 +129,8 @@ def settle(
             values[lane] = np.inf
         y, reach = far[i], far[i] + widest
         slack = 6.1e-8 * reach + 1e-21
-        least = math.sqrt(max(lowest(values) + y * y - part * reach * reach, 0.0)) - slack
+        low[q] = lowest(values)
+        least = root(low[q] + y * y - part * reach * reach) - slack
         limits[start + i] = (least + moved) * close
         near[undecided] = q
         undecided += least - slack <= gap[i]
@@ -136,7 +141,7 @@ def settle(
         slack, error = 6.1e-8 * reach + 1e-21, part * reach * reach
         base = y * y - error
         # Perhaps nearer than the own centre, and not surely farther than the likeliest.
-        limit = min(gap[i] + slack, math.sqrt(max(lowest(values) + base + 2.0 * error, 0.0)) + 2.0 * slack)
+        limit = min(gap[i] + slack, root(low[q] + base + 2.0 * error) + 2.0 * slack)
         own, best = old, strict_square(Y[i], centres[old])
         for l in range(L):
             if values[l] + base <= limit * limit:
@@ -147,12 +152,19 @@ def settle(
         if own != old:
             # The row leaves its centre, which from now on counts among the others of its group.
             left, h = math.sqrt(square[i]) * unit * close, place[old] // L
-            bounds[h, start + i] = min(bounds[h, start + i], (left + drift[h]) * close)
+            away = (left + drift[h]) * close
+            bounds[h, start + i] = away if away < bounds[h, start + i] else bounds[h, start + i]
             labels[start + i], square[i] = own, fast_square(Y[i], centres[own])
             gap[i] = math.sqrt(best) * unit * 1.0000003
             values[place[own] - first] = np.inf
-            least = math.sqrt(max(lowest(values) + base, 0.0)) - slack
-            limits[start + i] = (min(least, left if h == g else least) + moved) * close
+            least = root(lowest(values) + base) - slack
+            limits[start + i] = ((left if h == g and left < least else least) + moved) * close
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def root(x):
+    """Square root; zero of what rounding has made negative."""
+    return math.sqrt(x) if x > 0.0 else 0.0
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
