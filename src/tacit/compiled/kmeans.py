@@ -25,14 +25,8 @@ def fill_block(X, start, weights, origin, T):
         w[i] = 0.0
     for i in range(size):
         w[i] = 1.0 if len(weights) == 0 else weights[start + i]
-    if len(origin) == 2:
-        for i in range(size):
-            T[0, i] = X[start + i, 0] - origin[0]
-            T[1, i] = X[start + i, 1] - origin[1]
-        return
-    for i in range(size):
         x = X[start + i]
-        for j in range(len(origin)):
+        for j in range(len(x)):
             T[j, i] = x[j] - origin[j]
 
 
@@ -153,25 +147,25 @@ def add_block(T, nearest, owner, sums):
     w, cost = T[last], 0.0
     for i in range(len(w)):
         cost += w[i] * nearest[i]
+    if len(sums) > 12:
+        for i in range(len(w)):
+            s = sums[owner[i]]
+            s[last] += w[i]
+            for j in range(last):
+                s[j] += w[i] * T[j, i]
+        return cost
     for j in range(0, last, 2):
         p, q = T[j], T[j + 1]
-        if len(sums) > 12:
+        for k in range(len(sums)):
+            one, two, weight = 0.0, 0.0, 0.0
             for i in range(len(w)):
-                s = sums[owner[i]]
-                s[j] += w[i] * p[i]
-                s[j + 1] += w[i] * q[i]
-                s[last] += w[i] if j == 0 else 0.0
-        else:
-            for k in range(len(sums)):
-                one, two, weight = 0.0, 0.0, 0.0
-                for i in range(len(w)):
-                    here = w[i] if owner[i] == k else 0.0
-                    one += here * p[i]
-                    two += here * q[i]
-                    weight += here
-                sums[k, j] += one
-                sums[k, j + 1] += two
-                sums[k, last] += weight if j == 0 else 0.0
+                here = w[i] if owner[i] == k else 0.0
+                one += here * p[i]
+                two += here * q[i]
+                weight += here
+            sums[k, j] += one
+            sums[k, j + 1] += two
+            sums[k, last] += weight if j == 0 else 0.0
     return cost
 
 
