@@ -39,11 +39,12 @@ def reads_sequences(estimator: Any) -> bool:
 
 @cache
 def _class_for(kind: type[Any]) -> type[Any]:
-    """Derive a class, once, and let it be found by name, for pickle."""
+    """Derive a class, once, and let it be found by name, for pickle; what its examples show is not for checks."""
     methods = {verb: _without_target(getattr(kind, verb)) for verb in _LEARN if hasattr(kind, verb)}
     if hasattr(kind, "_check_data"):
         methods |= {verb: _of_first_columns(getattr(kind, verb)) for verb in _ASK if hasattr(kind, verb)}
-    derived = type(kind.__name__, (kind,), methods | {"__doc__": kind.__doc__, "__module__": __name__})
+    title = (kind.__doc__ or "").partition("\n")[0]
+    derived = type(kind.__name__, (kind,), methods | {"__doc__": title, "__module__": __name__})
     globals()[kind.__name__] = derived
     return derived
 
