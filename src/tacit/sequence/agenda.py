@@ -9,6 +9,9 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
+from tacit.sequence.chain import Array
 from tacit.sequence.parallel import n_workers, side_by_side
 
 FORWARD, BACKWARD = 1, -1
@@ -21,6 +24,29 @@ class Todo(NamedTuple):
     forward: bool = False
     backward: bool = False
     finish: bool = False
+
+    @property
+    def uses_up(self) -> bool:
+        """Whether what the walk leaves is used up at once: it need not be kept."""
+        return self.finish and (self.forward or self.backward)
+
+
+class Room:
+    """Memory of one shape for what is used up at once, as much of it as there are threads at a time."""
+
+    def __init__(self, *shape: int) -> None:
+        self._shape, self._free = shape, list[Array]()
+
+    def borrow(self) -> Array:
+        """Give memory that nobody uses."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return np.empty(self._shape)
+
+    def give_back(self, memory: Array) -> None:
+        """Keep memory for the next one who asks."""
+        self._free.append(memory)
 
 
 Step = Callable[[int, Todo], None]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit import compiled
-from tacit.sequence.agenda import Todo
+from tacit.sequence.agenda import Room, Todo
 from tacit.sequence.chain import Array, Chain
 from tacit.sequence.gaussians import Gaussians, MomentSums
 from tacit.sequence.swept import Swept
@@ -65,7 +65,7 @@ class DiagonalStretch:
         self._entries, self._ends = np.zeros((2, self.n_blocks + 1, K)), np.zeros((2, self.n_blocks + 1, K))
         self._entries[0, 0], self._ends[0, -1] = plan.chain.start, 1.0
         self._sums, self._told = np.empty((self.n_blocks, 2 + K + 2 * d, K)), np.empty((self.n_blocks, 4))
-        self._loose = list[Array]()
+        self._room = Room(self._span)
         self._scratch = (3 * K + 1 + d) * tile
 
     def step(self, block: int, todo: Todo) -> None:
@@ -73,21 +73,15 @@ class DiagonalStretch:
         span = slice(block * self._span, (block + 1) * self._span)
         X = self._X[block * self._size : (block + 1) * self._size]
         b, p, g = (array[span] for array in self._memory)
-        loose = self._borrow() if todo.finish and (todo.forward or todo.backward) else None
-        if loose is not None:  # what is used up at once need not be kept
+        loose = self._room.borrow() if todo.uses_up else None
+        if loose is not None:
             p, g = (loose, g) if todo.forward else (p, loose)
         compiled.hmm_diagonal.pass_block(
             *todo, block, X, *self._model, b, p, g, self._entries, self._ends, np.empty(self._scratch), self._sums,
             self._told,
         )  # fmt: skip
         if loose is not None:
-            self._loose.append(loose)
-
-    def _borrow(self) -> Array:
-        try:
-            return self._loose.pop()
-        except IndexError:
-            return np.empty(self._span)
+            self._room.give_back(loose)
 
     def swept(self, weight: float) -> Swept | None:
         """All that was found, weighted; None if something underflows."""

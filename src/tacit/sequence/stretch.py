@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit import compiled
-from tacit.sequence.agenda import Todo, work_through
+from tacit.sequence.agenda import Room, Todo, work_through
 from tacit.sequence.chain import Array, Chain, LogDensity, Mover
 from tacit.sequence.diagonal import DiagonalPlan, DiagonalStretch
 from tacit.sequence.swept import Swept, total
@@ -89,14 +89,14 @@ class Stretch:
     """
 
     def __init__(self, job: Job, place: int, n: int, size: int, memory: Any) -> None:
-        self.job, self._memory, self._size = job, memory, size
+        self.job, self._memory = job, memory
         self.edges = [(i, min(i + size, place + n)) for i in range(place, place + n, size)]
         self._step = size if len(memory[0]) >= n else 0
         # distribution of the first state of each block, given all rows before it
         self._entries = [job.chain.start]
         # what the first row of a block says about its state, together with all rows after it
         self._heads: dict[int, Array] = {}
-        self._loose = list[Array]()
+        self._room = Room(size, job.chain.n_states)
         self.logs, self.safe = np.zeros(len(self.edges)), np.ones(len(self.edges), dtype=np.bool_)
         self.parts: dict[int, Swept] = {}
 
@@ -105,8 +105,8 @@ class Stretch:
         i, j = self.edges[block]
         rows = slice(block * self._step, block * self._step + j - i)
         b, a, g, top, link = (array[rows] for array in self._memory)
-        loose = self._borrow() if todo.finish and (todo.forward or todo.backward) else None
-        if loose is not None:  # what is used up at once need not be kept
+        loose = self._room.borrow() if todo.uses_up else None
+        if loose is not None:
             a, g = (loose[: j - i], g) if todo.forward else (a, loose[: j - i])
         w = np.empty(0) if self.job.weights is None else self.job.weights[i:j]
         if todo.fill:
@@ -118,13 +118,7 @@ class Stretch:
         if todo.finish:
             self._finish(block, b, a, g, link, w)
         if loose is not None:
-            self._loose.append(loose)
-
-    def _borrow(self) -> Array:
-        try:
-            return self._loose.pop()
-        except IndexError:
-            return np.empty((self._size, self.job.chain.n_states))
+            self._room.give_back(loose)
 
     def _forward(self, block: int, b: Array, top: Array, a: Array) -> None:
         """Forward through a block; its log-likelihood is NaN where an underflow matters."""
