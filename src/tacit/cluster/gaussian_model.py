@@ -17,6 +17,8 @@ from tacit.learn.protocol import Array
 
 _NO_WEIGHTS = np.empty(0)
 _NO_JOINT = np.empty((0, 0))
+# Rows that are worked on together: their features stay in the cache, which their whitened copies need not.
+_FEATURE_BLOCK, _CENTRED_BLOCK = 128, 1024
 
 
 @dataclass(frozen=True)
@@ -86,26 +88,24 @@ class GaussianMixtureModel:
 def _expect_features(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
     k, d = params.means.shape
     bound, sums = _run_features(params, X, weights, _NO_JOINT)
-    second = {"full": _unpack, "diag": np.transpose, "spherical": lambda s: s[0]}.get(params.kind)
-    quadratic = _total_second(params.frame, chunk, X) if second is None else second(sums[1 + d :])
-    return bound, sums[0], np.zeros((k, d)), sums[1 : 1 + d].T, quadratic
+    first, quadratic = sums[:k, 1 : 1 + d], sums[:k, 1 + d : 1 + int(params.quadratic[2][-1])]
+    second = {"full": _unpack, "diag": np.asarray, "spherical": lambda s: s[:, 0]}.get(params.kind)
+    total = _total_second(params.frame, chunk, X) if second is None else second(quadratic)
+    return bound, sums[:k, 0], np.zeros((k, d)), first, total
 
 
 def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array):
-    W, frame = params.coefficients(), params.frame
+    frame, W = params.frame, params.coefficients
     K, P = W.shape
-    sums, powers = np.zeros((P, K)), _powers(P, len(X))
+    powers, sums = _powers(_FEATURE_BLOCK, len(X)), np.zeros((K, P))
+    B = len(powers[0])
+    features = np.zeros((P, B))
+    features[0] = 1.0
     bound = compiled.gaussian.expect_features(
-        X, weights, frame.origin, 1 / frame.scale, W, params.quadratic, powers, _scratch(K, P, len(powers[0])), sums,
-        joint,
+        X, weights, frame.origin, 1 / frame.scale, W, params.quadratic, powers,
+        (features, np.empty((K, B)), np.empty((K, B)), *np.empty((2, B))), sums, joint,
     )  # fmt: skip
     return bound, sums
-
-
-def _scratch(K: int, P: int, B: int) -> tuple[Array, ...]:
-    return (
-        np.ones((P, B)), np.empty((K, B)), np.empty((K, B)), np.empty((B, K)), np.empty((P, K)), *np.empty((2, B)),
-    )  # fmt: skip
 
 
 def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
@@ -122,7 +122,7 @@ def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array)
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
     bound = add(
         X, weights, frame.origin, 1 / frame.scale, *params.root_parts, params.constants,
-        _powers(min(d, 64), len(X)), weight, first, second, joint,
+        _powers(_CENTRED_BLOCK, len(X)), weight, first, second, joint,
     )  # fmt: skip
     return bound, weight, first, second
 
@@ -137,15 +137,14 @@ def _total_second(frame: Frame, chunk: Chunk, X: Array) -> Array:
     return kept[1]
 
 
-def _powers(width: int, n: int) -> tuple[Array, Array]:
-    """Scratch for as many rows as make a block, so that a block of features stays in the second-level cache."""
-    return powers_of_two(int(min(np.clip(65536 // width // 64 * 64, 64, 1024), -(-n // 8) * 8)))
+def _powers(block: int, n: int) -> tuple[Array, Array]:
+    return powers_of_two(min(block, -(-n // 8) * 8))
 
 
 def _unpack(upper: Array) -> Array:
-    """(k, d, d) symmetric matrices from their upper triangles (d (d + 1) / 2, k)."""
-    d = int((np.sqrt(8 * len(upper) + 1) - 1) / 2)
+    """(k, d, d) symmetric matrices from their upper triangles (k, d (d + 1) / 2)."""
+    d = int((np.sqrt(8 * upper.shape[1] + 1) - 1) / 2)
     rows, columns = upper_triangle(d)
-    out = np.empty((upper.shape[1], d, d))
-    out[:, rows, columns] = out[:, columns, rows] = upper.T
+    out = np.empty((len(upper), d, d))
+    out[:, rows, columns] = out[:, columns, rows] = upper
     return out

@@ -19,6 +19,8 @@ ILL_DEFINED = (
 )
 # Squared distance of a mean from the origin, in its own standard deviations, up to which features are exact enough.
 _FAR = 1e6
+# Log density of a component that is none: its responsibilities vanish.
+_LEAST = -1e300
 # From this width on the products with stacked roots are faster than the features.
 _WIDE = 96
 
@@ -183,20 +185,15 @@ class GaussianParams:
         """(k or 1, d, d) inverse covariances, whatever the kind."""
         return self.roots**2 * np.eye(self.means.shape[1]) if self._elementwise else self.precision
 
+    @cached_property
     def coefficients(self) -> Array:
-        """(k, P) so that coefficients @ features(z) = log p(x, k)."""
-        pull = self.whitened_means
-        constant = (self.constants - (pull**2).sum(axis=1) / 2)[:, None]
-        if self._elementwise:
-            linear = pull * self.roots[:, 0]
-            quadratic = -(self.roots[:, 0] ** 2) / 2
-            return np.hstack([constant, linear, quadratic if self.kind == "diag" else quadratic[:, :1]])
-        linear = np.matmul(self.roots, pull[:, :, None])[:, :, 0]
-        if self.kind == "tied":
-            return np.hstack([constant, linear, np.ones_like(constant)])
-        rows, columns = upper_triangle(self.means.shape[1])
-        halves = np.where(rows == columns, 0.5, 1.0)
-        return np.hstack([constant, linear, -halves * self.precision[:, rows, columns]])
+        """(k, P) so that coefficients @ features(z) = log p(x, k), up to an even k and a P that four divides."""
+        exact = self._exact_coefficients()
+        k, P = exact.shape
+        padded = np.zeros((k + k % 2, -(-P // 4) * 4))
+        padded[k:, 0] = _LEAST
+        padded[:k, :P] = exact
+        return padded
 
     def only(self, component: int) -> "GaussianParams":
         """One component, with its weight, as a mixture by itself."""
@@ -215,6 +212,20 @@ class GaussianParams:
     @property
     def _elementwise(self) -> bool:
         return self.kind in ("diag", "spherical")
+
+    def _exact_coefficients(self) -> Array:
+        pull = self.whitened_means
+        constant = (self.constants - (pull**2).sum(axis=1) / 2)[:, None]
+        if self._elementwise:
+            linear = pull * self.roots[:, 0]
+            quadratic = -(self.roots[:, 0] ** 2) / 2
+            return np.hstack([constant, linear, quadratic if self.kind == "diag" else quadratic[:, :1]])
+        linear = np.matmul(self.roots, pull[:, :, None])[:, :, 0]
+        if self.kind == "tied":
+            return np.hstack([constant, linear, np.ones_like(constant)])
+        rows, columns = upper_triangle(self.means.shape[1])
+        halves = np.where(rows == columns, 0.5, 1.0)
+        return np.hstack([constant, linear, -halves * self.precision[:, rows, columns]])
 
 
 def _cholesky(covariances: Array) -> Array:

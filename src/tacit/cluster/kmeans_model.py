@@ -149,7 +149,8 @@ class LloydModel:
         sums, share = np.zeros((K, centres.shape[1] + 1)), np.zeros((K, d)) if self.frame.missing else None
         T, total = transposed_block(*X.shape)
         work = (T, total, np.zeros_like(total), np.zeros(len(total), np.int64))
-        cost = compiled.kmeans.direct(X, weights, self.frame.origin, centres, work, labels, sums, share)
+        places = (centres, None) if centres.shape[1] == 2 else (None, centres)
+        cost = compiled.kmeans.direct(X, weights, self.frame.origin, *places, work, labels, sums, share)
         weight, first = sums[:, -1].copy(), sums[:, :d].copy()
         return cost, weight, weight[:, None] if share is None else share, first
 

@@ -5,7 +5,7 @@ double precision, the lowest index among equals. Rows are read in transposed blo
 
 A block is T (D + 1, B): coordinate j of row i in T[j, i], with zeros up to an even number D of coordinates, and in
 T[D, i] the weight of row i, zero beyond the last row. `holes` (`share` in `direct`) is None if no value is missing:
-what missing values need is then not even compiled.
+what missing values need is then not even compiled. The same goes for `plane` and `centres`, one of which is None.
 
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
@@ -86,11 +86,11 @@ def distances(X, origin, centres, scratch, holes, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def direct(X, weights, origin, centres, scratch, labels, sums, share):
+def direct(X, weights, origin, plane, centres, scratch, labels, sums, share):
     """Label every row by its nearest centre, add up rows and weights, and return the cost.
 
-    centres
-        (K, D), with a zero for the coordinate that rows do not have.
+    plane, centres
+        (K, D), with a zero for the coordinate that rows do not have: as `plane` if D is two, else as `centres`.
     scratch
         T (D + 1, B) and total (B,) zeros; nearest and owner (B,).
     labels
@@ -108,9 +108,9 @@ def direct(X, weights, origin, centres, scratch, labels, sums, share):
         for i in range(B):
             nearest[i] = np.inf
             owner[i] = 0
-        if last == 2:
-            nearest_in_plane(T[0], T[1], centres, share, nearest, owner)
-        else:
+        if plane is not None:
+            nearest_in_plane(T[0], T[1], plane, share, nearest, owner)
+        if centres is not None:
             for k in range(len(centres)):
                 for j in range(0, last, 2):
                     add_squares(T[j], T[j + 1], centres[k, j], centres[k, j + 1], share, total)

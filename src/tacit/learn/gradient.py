@@ -20,6 +20,7 @@ from tacit.learn.protocol import Array, LatentModel, Params, Reduce, Stats
 _MEMORY = 20
 # Slope per row below which a line search that finds nothing better is at the top, to rounding.
 _FLAT = 1e-6
+_ROUNDING = 4 * np.finfo(float).eps
 
 
 class GradientModel(LatentModel[Params, Stats], Protocol[Params, Stats]):
@@ -196,12 +197,17 @@ class _Climb(Generic[Params, Stats]):
             len(self.trace) - 1, self.here.params, self.here.params, self.here.stats, self.here.objective, change
         )
         halted = self.on_iteration is not None and self.on_iteration(step)
-        if change < self.tol * self.here.stats.rows and self.slope() <= self.tol**0.5:
+        if self.is_over(change):
             self.reason = "converged"
         elif halted:
             self.reason = "stopped"
         if self.reason is not None:
             raise StopIteration
+
+    def is_over(self, change: float) -> bool:
+        """Whether the objective rises by next to nothing, or by no more than rounding, and is flat here."""
+        settled = change < self.tol * self.here.stats.rows and self.slope() <= self.tol**0.5
+        return settled or (change <= _ROUNDING * abs(self.here.objective) and self.slope() <= _FLAT)
 
     def slope(self) -> float:
         """Largest slope per row."""
