@@ -8,7 +8,7 @@ from tacit import compiled
 from tacit.cluster.gaussian_constraints import Constraints
 from tacit.cluster.gaussian_gradient import packed, packed_slope, unpacked
 from tacit.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
-from tacit.cluster.gaussian_params import Frame, GaussianParams, Kind, powers_of_two, upper_triangle
+from tacit.cluster.gaussian_params import SLACK, Frame, GaussianParams, Kind, powers_of_two, upper_triangle
 from tacit.cluster.gaussian_prior import FramePrior, MixturePrior, relative_prior
 from tacit.cluster.gaussian_stats import GaussianMoments
 from tacit.cluster.gaussian_update import updated
@@ -111,20 +111,35 @@ def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array
 def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
     bound, weight, first, second = _run_centred(params, X, weights, _NO_JOINT)
     shaped = {"full": second, "tied": second[0], "diag": second[:, 0]}.get(params.kind)
-    centre = np.broadcast_to(params.root_parts[0], params.means.shape)
-    return bound, weight, centre, first, second.sum(axis=(1, 2)) if shaped is None else shaped
+    centre = params.means if params.shape_of_roots == "elementwise" else params.whitening[0]
+    quadratic = second.sum(axis=(1, 2)) if shaped is None else shaped
+    return bound, weight, np.broadcast_to(centre, params.means.shape), first, quadratic
 
 
 def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array):
     k, d = params.means.shape
-    kernels, frame = compiled.gaussian, params.frame
-    add = kernels.expect_elementwise if params.shape_of_roots == "elementwise" else kernels.expect_stacked
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
-    bound = add(
-        X, weights, frame.origin, 1 / frame.scale, *params.root_parts, params.constants,
-        _powers(_CENTRED_BLOCK, len(X)), weight, first, second, joint,
-    )  # fmt: skip
+    table, sums = (X, weights, params.frame.origin, 1 / params.frame.scale), (weight, first, second, joint)
+    if params.shape_of_roots == "elementwise":
+        bound = compiled.gaussian.expect_elementwise(
+            *table, params.means, params.roots, params.constants, _powers(_CENTRED_BLOCK, len(X)), *sums
+        )
+    else:
+        slack = np.inf if len(joint) else SLACK
+        bound = compiled.gaussian_wide.expect(
+            *table, *params.whitening, params.constants, slack, _room(params, len(X)), *sums
+        )
     return bound, weight, first, second
+
+
+def _room(params: GaussianParams, n: int) -> tuple[Array, ...]:
+    """Scratch of the kernel of wide rows."""
+    (k, d), half = params.means.shape, params.whitening[1][1].shape[1]
+    B, b = min(_CENTRED_BLOCK, n), min(_FEATURE_BLOCK, n)
+    return (
+        *np.empty((2, B, d)), np.zeros((half, b)), np.empty((2, b)), np.empty(B * d), np.empty((d, d)),
+        np.empty((k, B)), *np.empty((2, B)), *np.empty((2, B), np.int64),
+    )  # fmt: skip
 
 
 def _total_second(frame: Frame, chunk: Chunk, X: Array) -> Array:

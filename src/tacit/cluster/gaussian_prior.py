@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def _energy(params: GaussianParams, power: Array, spread: Array) -> float:
     return float(logs + (matrices * spread).sum())
 
 
+@lru_cache(16)  # asked for twice in every iteration
 def relative_prior(kind: Kind, k: int, d: int, strength: float) -> FramePrior:
     """Inverse Wishart about the frame's unit matrix that weighs `strength` rows; its log density there is zero."""
     if not strength:

@@ -10,6 +10,7 @@ from types import ModuleType
 _KERNELS = (
     "conditional",
     "gaussian",
+    "gaussian_wide",
     "hmm",
     "hmm_diagonal",
     "hmm_emissions",

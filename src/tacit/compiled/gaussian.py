@@ -5,8 +5,8 @@ Rows come as z = (x - origin) * inverse_scale. Two ways lead to the same numbers
 * by features: every log density is linear in the features [1, z_j, quadratic terms], so a (K, P) matrix of
   coefficients times a (P, B) block of features gives all of them, and responsibilities times features give all
   statistics. Fastest, as long as the means lie within some thousand standard deviations of the origin.
-* centred: whitened rows, whose squares are summed. Components far from the origin each have a centre of their own, so
-  that nothing cancels, whatever the scales.
+* centred: about each component's own mean, so that nothing cancels, whatever the scales; for diagonal covariances
+  and for rows with holes here, else in `gaussian_wide`.
 
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
@@ -38,17 +38,6 @@ def fill_features(first, second, target, factor, F):
         else:
             for i in range(B):
                 F[t, i] += c * F[a, i] * F[b, i]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def standardise_rows(X, start, n, origin, inverse_scale, Z):
-    """Z[i, j] = coordinate j of row start + i."""
-    for i in range(n):
-        for j in range(X.shape[1]):
-            Z[i, j] = (X[start + i, j] - origin[j]) * inverse_scale[j]
-    for i in range(n, Z.shape[0]):
-        for j in range(X.shape[1]):
-            Z[i, j] = 0.0
 
 
 @njit(
@@ -106,22 +95,16 @@ def softmax(L, n, R, powers, top, total):
             # exp by 2^n times a polynomial in the rest, which vectorises where math.exp does not
             x = L[k, i] - top[i]
             x = x if x > -700.0 else -700.0
-            whole = np.floor(x * 1.4426950408889634 + 0.5)
+            scales[i] = x * 1.4426950408889634 + 6755399441055744.0  # so far out, n is in the last bits
+            whole = scales[i] - 6755399441055744.0
             r = (x - whole * 0.693145751953125) - whole * 1.4286068203094172e-06
-            p = 1.0 / 479001600
-            p = p * r + 1.0 / 39916800
-            p = p * r + 1.0 / 3628800
-            p = p * r + 1.0 / 362880
-            p = p * r + 1.0 / 40320
-            p = p * r + 1.0 / 5040
-            p = p * r + 1.0 / 720
-            p = p * r + 1.0 / 120
-            p = p * r + 1.0 / 24
-            p = p * r + 1.0 / 6
-            p = p * r + 0.5
-            p = p * r + 1.0
-            R[k, i] = p * r + 1.0
-            bits[i] = (np.int64(whole) + 1023) << 52
+            q = r * r
+            high = (2.755724082809897e-06 * r + 2.480148536466595e-05) + (2.511007e-08 * r + 2.763268316e-07) * q
+            middle = (0.00833333333331957 * r + 0.0416666666664877) + (0.000198412698901 * r + 0.00138888889524) * q
+            low = (r + 1.0) + (0.1666666666666668 * r + 0.5000000000000019) * q
+            R[k, i] = (high * (q * q) + middle) * (q * q) + low
+        for i in range(B):
+            bits[i] = (bits[i] + 1023) << 52
         for i in range(B):
             R[k, i] *= scales[i]
             total[i] += R[k, i]
@@ -156,14 +139,6 @@ def turn(L, n, out, start):
     for i in range(n):
         for k in range(out.shape[1]):
             out[start + i, k] = L[k, i]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def add_matrix(A, out):
-    """out += A."""
-    for i in range(A.shape[0]):
-        for j in range(A.shape[1]):
-            out[i, j] += A[i, j]
 
 
 @njit(
@@ -240,123 +215,12 @@ def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, scr
     return bound
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def centre_rows(Z, centre, D):
-    """D = Z - centre."""
-    for i in range(len(Z)):
-        for j in range(len(centre)):
-            D[i, j] = Z[i, j] - centre[j]
-
-
-@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
-def whitened_squares(Y, first, offset, at, out):
-    """out[at + i] -= |Y_i - offset|^2 / 2, over the columns of Y from `first` on."""
-    for i in range(len(Y)):
-        q = 0.0
-        for j in range(len(offset)):
-            y = Y[i, first + j] - offset[j]
-            q += y * y
-        out[at + i] -= 0.5 * q
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def stacked_products(rows, at, roots, offsets, room, L):
-    """L[k, at + i] -= |U_k' rows_i - o_k|^2 / 2; the U_k stand side by side, or there is one for all."""
-    width, d = roots.shape[1], offsets.shape[1]
-    Y = room[: len(rows) * width].reshape(len(rows), width)
-    np.dot(rows, roots, Y)
-    for k in range(len(offsets)):
-        whitened_squares(Y, k * d % width, offsets[k], at, L[k])
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def stacked_densities(D, left, left_roots, right_roots, offsets, constants, room, L):
-    """L[k, i] = constants[k] - |U_k' D_i - o_k|^2 / 2 about one centre, without the zero quarter of the U_k."""
-    half, b = left.shape[1], len(left)
-    for k in range(L.shape[0]):
-        for i in range(L.shape[1]):
-            L[k, i] = constants[k]
-    for at in range(0, len(D), b):
-        size = min(b, len(D) - at)
-        for i in range(size):
-            for j in range(half):
-                left[i, j] = D[at + i, j]
-        stacked_products(left[:size], at, left_roots, offsets[:, :half], room, L)
-        stacked_products(D[at : at + size], at, right_roots, offsets[:, half:], room, L)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def drop_negligible(R, scales):
-    """Zero where a row belongs to a component by less than 1e-24: in many dimensions, most of the entries."""
-    for k in range(R.shape[0]):
-        for i in range(R.shape[1]):
-            R[k, i] = R[k, i] if R[k, i] * scales[i] > 1e-24 else 0.0
-
-
-@njit(
-    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
-)
-def add_some_moments(D, shares, G, square, n, s1, s2):
-    """Add one component's weight and moments about the centre, from the rows that belong to it at all."""
-    m = 0
-    for i in range(len(D)):
-        r = shares[i]
-        if r > 0.0:
-            n[0] += r
-            root = math.sqrt(r)
-            for j in range(D.shape[1]):
-                s1[j] += r * D[i, j]
-                G[m, j] = root * D[i, j]
-            m += 1
-    if m > 0:
-        np.dot(G[:m].T, G[:m], square)
-        add_matrix(square, s2)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def expect_stacked(
-    X, weights, origin, inverse_scale, centres, offsets, left_roots, right_roots, constants, powers, N, S1, S2, joint
-):
-    """Add weights N (K,) and moments S1 (K, d), S2 (K or 1, d, d) about the centres, or only fill joint (n, K).
-
-    centres
-        (1, d), or (K, d) if each component has its own.
-    offsets
-        (K, d) whitened means about the centre.
-    left_roots, right_roots
-        (1, half, K half) and (1, d, K (d - half)) for a common centre, (K, half, half) and (K, d, d - half) for
-        separate ones, (1, half, half) and (1, d, d - half) if all components share one root.
-    """
-    K, d = offsets.shape
-    each, B = K // len(centres), len(powers[0])
-    Z, D, G, square = np.empty((B, d)), np.empty((B, d)), np.empty((B, d)), np.empty((d, d))
-    left = np.empty((min(B, 128), left_roots.shape[1]))
-    room = np.empty(len(left) * max(left_roots.shape[2], right_roots.shape[2]))
-    L, R, top, total = np.empty((K, B)), np.empty((K, B)), np.empty(B), np.empty(B)
-    bound, scales = 0.0, powers[1]
-    for start in range(0, X.shape[0], B):
-        n = min(B, X.shape[0] - start)
-        standardise_rows(X, start, n, origin, inverse_scale, Z)
-        for g in range(len(centres)):
-            a, b, r = g * each, g * each + each, min(g, len(left_roots) - 1)
-            centre_rows(Z, centres[g], D)
-            stacked_densities(D, left, left_roots[r], right_roots[r], offsets[a:b], constants[a:b], room, L[a:b])
-        if len(joint):
-            turn(L, n, joint, start)
-            continue
-        softmax(L, n, R, powers, top, total)
-        drop_negligible(R, scales)
-        bound += weigh(start, n, weights, top, total, scales, R)
-        for k in range(K):
-            if len(centres) > 1:
-                centre_rows(Z, centres[k], D)
-            add_some_moments(D, R[k], G, square, N[k : k + 1], S1[k], S2[min(k, len(S2) - 1)])
-    return bound
-
-
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constants, powers, N, S1, S2, joint):
-    """The same for diagonal covariances; S2 (K, 1, d)."""
+    """Add weights N (K,) and moments S1 (K, d), S2 (K, 1, d) about the means, for diagonal covariances.
+
+    Or only fill joint (n, K).
+    """
     K, d = means.shape
     B = len(powers[0])
     Z, L, R = np.zeros((d, B)), np.empty((K, B)), np.empty((K, B))

@@ -9,7 +9,9 @@ CHUNK_ROWS: Final = 16384
 
 
 def chunk_bounds(n_rows: int, chunk_rows: int | None = None) -> list[tuple[int, int]]:
-    """Cut a number of rows into the fewest blocks of at most `chunk_rows` rows, as equal as can be.
+    """Cut a number of rows into blocks of at most `chunk_rows` rows, as equal as can be.
+
+    Without `chunk_rows` the number of blocks is even, if there are several: two threads then have equal shares.
 
     Parameters
     ----------
@@ -23,10 +25,11 @@ def chunk_bounds(n_rows: int, chunk_rows: int | None = None) -> list[tuple[int, 
     >>> chunk_bounds(10, 4)
     [(0, 3), (3, 6), (6, 10)]
     >>> len(chunk_bounds(8192)), len(chunk_bounds(200_000))
-    (1, 13)
+    (1, 14)
     """
     most = check_chunk_rows(chunk_rows)
     pieces = -(-n_rows // most)
+    pieces += pieces % 2 if chunk_rows is None and pieces > 1 else 0
     edges = [i * n_rows // pieces for i in range(pieces + 1)] if pieces else [0]
     return list(itertools.pairwise(edges))
 
