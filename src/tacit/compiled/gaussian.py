@@ -18,26 +18,33 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def standardise(X, start, n, origin, inverse_scale, first, Z):
-    """Z[first + j, i] = coordinate j of row start + i; rows are the fast axis, so everything after vectorises."""
+def standardise(X, start, n, origin, inverse_scale, Z):
+    """Z[j, i] = coordinate j of row start + i; rows are the fast axis, so everything after vectorises."""
     for j in range(X.shape[1]):
         o, s = origin[j], inverse_scale[j]
         for i in range(n):
-            Z[first + j, i] = (X[start + i, j] - o) * s
+            Z[j, i] = (X[start + i, j] - o) * s
 
 
-@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract", "reassoc"})
-def fill_features(first, second, target, factor, F):
-    """Quadratic features behind F[0] = 1 and F[1:d+1] = z: F[target] sums factor * F[first] * F[second]."""
-    B = F.shape[1]
+@njit(
+    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+)
+def fill_features(X, start, n, origin, inverse_scale, quadratic, F):
+    """F[1:d+1] = z behind F[0] = 1, and then what is quadratic: F[target] sums factor * F[first] * F[second]."""
+    first, second, target, factor = quadratic
+    for j in range(X.shape[1]):
+        o, s = origin[j], inverse_scale[j]
+        for i in range(n):
+            F[1 + j, i] = (X[start + i, j] - o) * s
+    last = np.int64(0)
     for p in range(len(target)):
         a, b, t, c = first[p], second[p], target[p], factor[p]
-        if p == 0 or t != target[p - 1]:
-            for i in range(B):
-                F[t, i] = c * F[a, i] * F[b, i]
-        else:
-            for i in range(B):
-                F[t, i] += c * F[a, i] * F[b, i]
+        if t != last:
+            for i in range(F.shape[1]):
+                F[t, i] = 0.0
+        last = t
+        for i in range(F.shape[1]):
+            F[t, i] += c * F[a, i] * F[b, i]
 
 
 @njit(
@@ -76,11 +83,11 @@ def add_elementwise_moments(Z, R, means, N, S1, S2):
 @njit(
     nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
 )
-def softmax(L, n, R, powers, top, total):
-    """R[:, i] scales[i] = exp(L[:, i]) normalised; log normaliser = top + log(total); scales are zero from n on.
+def share(L, start, n, weights, powers, top, total, R):
+    """R[:, i] = (weighted) responsibilities, zero from n on; returns the (weighted) sum of log normalisers.
 
     powers
-        (B,) scratch as integers, and the same memory as floats, where the scales are left.
+        (B,) scratch as integers, and the same memory as floats.
     """
     bits, scales = powers
     K, B = L.shape
@@ -110,11 +117,6 @@ def softmax(L, n, R, powers, top, total):
             total[i] += R[k, i]
     for i in range(B):
         scales[i] = 1.0 / total[i] if i < n else 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def weigh(start, n, weights, top, total, scales, R):
-    """Sum of (weighted) log normalisers; multiplies R by the scales, and by the weights, if there are any."""
     bound = 0.0
     if len(weights) == 0:
         for i in range(0, n, 16):
@@ -127,8 +129,8 @@ def weigh(start, n, weights, top, total, scales, R):
         for i in range(n):
             scales[i] *= weights[start + i]
             bound += weights[start + i] * (top[i] + math.log(total[i]))
-    for k in range(R.shape[0]):
-        for i in range(R.shape[1]):
+    for k in range(K):
+        for i in range(B):
             R[k, i] *= scales[i]
     return bound
 
@@ -197,20 +199,17 @@ def expect_features(X, weights, origin, inverse_scale, W, quadratic, powers, scr
     scratch
         F (P, B), its first row ones, L and R (K, B), top and total (B,).
     """
-    first, second, target, factor = quadratic
     F, L, R, top, total = scratch
     B = len(top)
     bound = 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
-        standardise(X, start, n, origin, inverse_scale, 1, F)
-        fill_features(first, second, target, factor, F)
+        fill_features(X, start, n, origin, inverse_scale, quadratic, F)
         products(W, F, L)
         if len(joint):
             turn(L, n, joint, start)
             continue
-        softmax(L, n, R, powers, top, total)
-        bound += weigh(start, n, weights, top, total, powers[1], R)
+        bound += share(L, start, n, weights, powers, top, total, R)
         add_products(R, F, S)
     return bound
 
@@ -227,13 +226,12 @@ def expect_elementwise(X, weights, origin, inverse_scale, means, roots, constant
     top, total, bound = np.empty(B), np.empty(B), 0.0
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
-        standardise(X, start, n, origin, inverse_scale, 0, Z)
+        standardise(X, start, n, origin, inverse_scale, Z)
         elementwise_densities(Z, means, roots, constants, L)
         if len(joint):
             turn(L, n, joint, start)
             continue
-        softmax(L, n, R, powers, top, total)
-        bound += weigh(start, n, weights, top, total, powers[1], R)
+        bound += share(L, start, n, weights, powers, top, total, R)
         add_elementwise_moments(Z, R, means, N, S1, S2)
     return bound
 
@@ -391,8 +389,7 @@ def expect_missing(
             if len(joint):
                 turn(L, m, joint, start)
                 continue
-            softmax(L[:, :width], m, R[:, :width], powers, top, total)
-            bound += weigh(start, m, weights, top, total, powers[1], R[:, :width])
+            bound += share(L[:, :width], start, m, weights, powers, top, total, R[:, :width])
             add_observed_moments(Z, R[:, :width], means, seen, n_seen, G, y, n, s1, s2)
         if len(joint) == 0:
             for k in range(K):

@@ -39,19 +39,14 @@ def square(gap, holes):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def add_squares(p, q, a, b, holes, total):
-    """total[i] += squared distance to a centre in two coordinates."""
+def sum_squares(T, centre, holes, total):
+    """total[i] = squared distance to a centre, over the observed coordinates, two at a time."""
     for i in range(len(total)):
-        total[i] = (total[i] + square(p[i] - a, holes)) + square(q[i] - b, holes)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def keep_nearest(total, k, nearest, owner):
-    """Centre k owns the rows it is nearest to; total becomes zero again."""
-    for i in range(len(total)):
-        owner[i] = k if total[i] < nearest[i] else owner[i]
-        nearest[i] = total[i] if total[i] < nearest[i] else nearest[i]
         total[i] = 0.0
+    for j in range(0, len(centre), 2):
+        p, q, a, b = T[j], T[j + 1], centre[j], centre[j + 1]
+        for i in range(len(total)):
+            total[i] = (total[i] + square(p[i] - a, holes)) + square(q[i] - b, holes)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -77,12 +72,9 @@ def distances(X, origin, centres, scratch, holes, out):
     for start in range(0, len(X), len(total)):
         fill_block(X, start, total[:0], origin, T)
         for k in range(len(centres)):
-            for j in range(0, len(T) - 1, 2):
-                add_squares(T[j], T[j + 1], centres[k, j], centres[k, j + 1], holes, total)
+            sum_squares(T, centres[k], holes, total)
             for i in range(min(len(total), len(X) - start)):
                 out[start + i, k] = math.sqrt(total[i])
-            for i in range(len(total)):
-                total[i] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
@@ -92,7 +84,7 @@ def direct(X, weights, origin, plane, centres, scratch, labels, sums, share):
     plane, centres
         (K, D), with a zero for the coordinate that rows do not have: as `plane` if D is two, else as `centres`.
     scratch
-        T (D + 1, B) and total (B,) zeros; nearest and owner (B,).
+        T (D + 1, B) of zeros; total, nearest and owner (B,).
     labels
         (n,), or empty if nobody wants them.
     sums
@@ -101,8 +93,7 @@ def direct(X, weights, origin, plane, centres, scratch, labels, sums, share):
         (K, D) what each coordinate's mean is divided by; None without missing values, when that is the weight.
     """
     T, total, nearest, owner = scratch
-    B, last = len(total), len(T) - 1
-    cost = 0.0
+    B, cost = len(total), 0.0
     for start in range(0, len(X), B):
         fill_block(X, start, weights, origin, T)
         for i in range(B):
@@ -112,9 +103,10 @@ def direct(X, weights, origin, plane, centres, scratch, labels, sums, share):
             nearest_in_plane(T[0], T[1], plane, share, nearest, owner)
         if centres is not None:
             for k in range(len(centres)):
-                for j in range(0, last, 2):
-                    add_squares(T[j], T[j + 1], centres[k, j], centres[k, j + 1], share, total)
-                keep_nearest(total, k, nearest, owner)
+                sum_squares(T, centres[k], share, total)
+                for i in range(B):
+                    owner[i] = k if total[i] < nearest[i] else owner[i]
+                    nearest[i] = total[i] if total[i] < nearest[i] else nearest[i]
         for i in range(min(B, len(labels) - start)):
             labels[start + i] = owner[i]
         if share is not None:
