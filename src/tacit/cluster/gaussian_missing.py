@@ -6,18 +6,23 @@ from tacit import compiled
 from tacit.cluster.gaussian_holes import expect_holed, holed_rows, joint_holed, suits_precisions
 from tacit.cluster.gaussian_params import GaussianParams, Kind, powers_of_two
 from tacit.cluster.gaussian_patterns import Patterns, patterns_of
+from tacit.data.bounds import CHUNK_ROWS
 from tacit.data.chunks import ArraySource, Chunk, ChunkSource
 from tacit.learn.protocol import Array
 
 _BLOCK = 256  # rows of a pattern at a time
+_LITTLE_WORK = 256  # components times columns
 _NONE = np.empty((0, 0))
 
 
-def sorted_by_pattern(rows: Array, weights: Array | None) -> ChunkSource:
-    """A source in which equal patterns stand together, so that each is prepared once and not once per chunk."""
+def sorted_by_pattern(rows: Array, weights: Array | None, k: int) -> ChunkSource:
+    """A source in which equal patterns stand together, so that each is prepared once and not once per chunk.
+
+    Little work per row, for k components, is worth larger chunks.
+    """
     patterns = patterns_of(rows)
     if patterns is None:
-        return ArraySource(rows, weights)
+        return ArraySource(rows, weights, CHUNK_ROWS * (2 if k * rows.shape[1] <= _LITTLE_WORK else 1))
     order = patterns.order
     return ArraySource(rows[order], None if weights is None else weights[order])
 

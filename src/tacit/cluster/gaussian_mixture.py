@@ -249,7 +249,7 @@ class GaussianMixture(
 
     def _source(self, X: Any, sample_weight: Any, *, reset: bool) -> ChunkSource:
         if not isinstance(X, ChunkSource):
-            return sorted_by_pattern(*self._rows(X, sample_weight, reset=reset))
+            return sorted_by_pattern(*self._rows(X, sample_weight, reset=reset), self.n_components)
         source = read_source(self, X, reset=reset, allow_nan=True)
         if reset:
             self._check_size(source.totals()[1] if source.n_rows is None else source.n_rows)

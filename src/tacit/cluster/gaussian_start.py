@@ -29,6 +29,9 @@ def _chunk_moments(chunk: Chunk) -> Moments:
     X = np.asarray(chunk.X, dtype=np.float64)
     weights = np.ones(len(X)) if chunk.weights is None else chunk.weights
     seen = ~np.isnan(X)
+    if seen.all():
+        gaps = X - X[0]
+        return Moments(np.full(X.shape[1], weights.sum()), X[0], weights @ gaps, weights @ gaps**2)
     centre = X[seen.argmax(axis=0), np.arange(X.shape[1])]  # first observed value of each column
     centre = np.where(np.isnan(centre), 0.0, centre)
     gaps = np.where(seen, X - centre, 0.0)

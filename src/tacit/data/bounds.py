@@ -11,7 +11,7 @@ CHUNK_ROWS: Final = 16384
 def chunk_bounds(n_rows: int, chunk_rows: int | None = None) -> list[tuple[int, int]]:
     """Cut a number of rows into blocks of at most `chunk_rows` rows, as equal as can be.
 
-    Without `chunk_rows` the number of blocks is even, if there are several: two threads then have equal shares.
+    Their number is even, if there are several: two threads then have equal shares.
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ def chunk_bounds(n_rows: int, chunk_rows: int | None = None) -> list[tuple[int, 
     Examples
     --------
     >>> chunk_bounds(10, 4)
-    [(0, 3), (3, 6), (6, 10)]
+    [(0, 2), (2, 5), (5, 7), (7, 10)]
     >>> len(chunk_bounds(8192)), len(chunk_bounds(200_000))
     (1, 14)
     """
     most = check_chunk_rows(chunk_rows)
     pieces = -(-n_rows // most)
-    pieces += pieces % 2 if chunk_rows is None and pieces > 1 else 0
+    pieces = min(pieces + pieces % 2, n_rows) if pieces > 1 else pieces
     edges = [i * n_rows // pieces for i in range(pieces + 1)] if pieces else [0]
     return list(itertools.pairwise(edges))
 

@@ -90,9 +90,9 @@ class ChunkSource(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> source = as_source(np.arange(10.0).reshape(5, 2), chunk_rows=2)
+    >>> source = as_source(np.arange(10.0).reshape(5, 2), chunk_rows=3)
     >>> [(chunk.start, chunk.n_rows) for chunk in source]
-    [(0, 1), (1, 2), (3, 2)]
+    [(0, 2), (2, 3)]
     >>> source.n_rows, source.n_columns, source.column_names
     (5, 2, ('x0', 'x1'))
     """
