@@ -66,7 +66,8 @@ def test_a_component_without_weight_takes_nothing():
     params = GaussianParams("full", params.frame, np.array([0.5, 0.5, 0.0]), params.means, params.covariances)
     (chunk,) = as_source(X)
     stats = MODEL.expect(sent(params, by_features=False), chunk)
-    assert stats.weight[2] == 0 and np.isfinite(stats.bound)
+    assert stats.weight[2] == 0
+    assert np.isfinite(stats.bound)
     assert isinstance(params.are_apart, bool)
 
 

@@ -137,7 +137,8 @@ class _Spreading:
 
         def one(chunk: Chunk) -> Array:
             falls, at = np.zeros(len(points)), slice(chunk.start, chunk.stop)
-            compiled.kmeans.join(*self._table(chunk), points, reach, index, self.nearest[at], self.owner[at], falls)
+            rows = points, reach, index, self.nearest[at], self.owner[at], falls, self.frame.missing or None
+            compiled.kmeans.join(*self._table(chunk), *rows)
             return falls
 
         return one

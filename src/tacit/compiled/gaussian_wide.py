@@ -148,9 +148,9 @@ def add_moments(Z, n, centre, shares, G, square, N, k, s1, s2):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def densities(n, centres, first_roots, first_offsets, last_roots, last_offsets, constants, slack, scratch):
-    """L[k, i] = log density of row i and component k; some may be less where there is a larger one by the slack."""
-    Z, G, T, y, room, square, L, top, total, owner, rows = scratch
+def densities(Z, n, centres, firsts, lasts, constants, slack, rooms, top, owner, rows, L):
+    """L[k, i] = log density of row i and component k; some may be more where there is a larger one by the slack."""
+    (first_roots, first_offsets), (last_roots, last_offsets), (G, T, y, room) = firsts, lasts, rooms
     half, own_centre, own_root = Z.shape[1] - last_offsets.shape[1], len(centres) > 1, len(last_roots) > 1
     for at in range(0, n, T.shape[1]):
         size = min(T.shape[1], n - at)
@@ -189,11 +189,12 @@ def expect(X, weights, origin, inverse_scale, centres, firsts, lasts, constants,
         and rows (B,).
     """
     Z, G, T, y, room, square, L, top, total, owner, rows = scratch
+    rooms = (G, T, y, room)
     bound = 0.0
     for start in range(0, X.shape[0], len(Z)):
         n = min(len(Z), X.shape[0] - start)
         standardise(X, start, n, origin, inverse_scale, Z)
-        densities(n, centres, firsts[0], firsts[1], lasts[0], lasts[1], constants, slack, scratch)
+        densities(Z, n, centres, firsts, lasts, constants, slack, rooms, top, owner, rows, L)
         for i in range(min(n, len(joint) - start)):
             for k in range(joint.shape[1]):
                 joint[start + i, k] = L[k, i]

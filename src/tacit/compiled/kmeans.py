@@ -162,7 +162,7 @@ def add_block(T, nearest, owner, sums):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"})
-def join(X, weights, origin, points, reach, index, nearest, owner, falls):
+def join(X, weights, origin, points, reach, index, nearest, owner, falls, holes):
     """k-means++: falls[t] += how much the cost falls if point t (T, d) becomes a centre.
 
     index
@@ -178,9 +178,11 @@ def join(X, weights, origin, points, reach, index, nearest, owner, falls):
                 cost, observed = 0.0, 0.0
                 for j in range(d):
                     gap = (X[i, j] - origin[j]) - points[t, j]
-                    cost += gap * gap if gap == gap else 0.0
-                    observed += 1.0 if gap == gap else 0.0
-                cost = cost * d / observed if observed > 0.0 else 0.0
+                    cost += square(gap, holes)
+                    if holes is not None:
+                        observed += 1.0 if gap == gap else 0.0
+                if holes is not None:
+                    cost = cost * d / observed if observed > 0.0 else 0.0
                 if cost < nearest[i]:
                     falls[t] += (nearest[i] - cost) * (1.0 if len(weights) == 0 else weights[i])
                     if index >= 0:

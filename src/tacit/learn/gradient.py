@@ -20,6 +20,7 @@ from tacit.learn.protocol import Array, LatentModel, Params, Reduce, Stats
 _MEMORY = 20
 # Slope per row below which a line search that finds nothing better is at the top, to rounding.
 _FLAT = 1e-6
+# Relative change of the objective that may be nothing but rounding.
 _ROUNDING = 4 * np.finfo(float).eps
 
 
@@ -207,7 +208,8 @@ class _Climb(Generic[Params, Stats]):
     def is_over(self, change: float) -> bool:
         """Whether the objective rises by next to nothing, or by no more than rounding, and is flat here."""
         settled = change < self.tol * self.here.stats.rows and self.slope() <= self.tol**0.5
-        return settled or (change <= _ROUNDING * abs(self.here.objective) and self.slope() <= _FLAT)
+        drained = change <= _ROUNDING * abs(self.here.objective) and self.slope() <= _FLAT
+        return bool(settled or drained)
 
     def slope(self) -> float:
         """Largest slope per row."""
