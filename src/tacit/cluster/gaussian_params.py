@@ -190,8 +190,9 @@ class GaussianParams:
     def suits_features(self) -> bool:
         """Whether the expansion about the frame's origin is both exact and fast."""
         d = self.means.shape[1]
-        is_wide = self.kind == "full" and (d >= _WIDE or (d >= _RATHER_WIDE and self.is_near and self.are_apart))
-        return self.is_near and not is_wide
+        if not self.is_near:
+            return False
+        return self.kind != "full" or d < _RATHER_WIDE or (d < _WIDE and not self.are_apart)
 
     @cached_property
     def are_apart(self) -> bool:
