@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast
 
 from tacit.data.chunks import Chunk
 
@@ -11,7 +11,6 @@ Load = Callable[[], Chunk]
 """Gives a chunk; called in the thread that works on it."""
 
 
-@runtime_checkable
 class Loads(Protocol):
     """A source that leaves something to do for each chunk, such as reading it, to who works on the chunk."""
 
@@ -19,7 +18,7 @@ class Loads(Protocol):
         """Give functions that give the chunks, in order."""
 
 
-def loads_of(source: Iterable[Any]) -> Iterator[Callable[[], Any]]:
+def loads_of(source: Iterable[Any] | Loads) -> Iterator[Callable[[], Any]]:
     """Give functions that give the items of a source, in order.
 
     Examples
@@ -27,7 +26,8 @@ def loads_of(source: Iterable[Any]) -> Iterator[Callable[[], Any]]:
     >>> [load() for load in loads_of("ab")]
     ['a', 'b']
     """
-    return source.loads() if isinstance(source, Loads) else (given(item) for item in source)
+    loads = getattr(source, "loads", None)  # asking for the protocol would take as long as a small chunk
+    return loads() if loads is not None else (given(item) for item in cast(Iterable[Any], source))
 
 
 def given(item: Item) -> Callable[[], Item]:
