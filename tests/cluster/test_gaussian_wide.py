@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
 from tacit.cluster import GaussianMixture
@@ -61,6 +61,27 @@ def test_densities_are_all_there(far):
     assert MODEL.expect(params, chunk).bound == pytest.approx(logsumexp(joint, axis=1).sum(), rel=1e-12)
 
 
+def test_far_components_that_share_a_covariance():
+    X, params = rows_and_params(400, 6, 3, 4.0)
+    model = GaussianMixtureModel("tied")
+    shared = GaussianParams("tied", params.frame, params.weights, params.means, params.covariances[0])
+    (chunk,) = as_source(X)
+    near, far = sent(shared, by_features=True), sent(shared, by_features=False)
+    far.__dict__["is_near"] = False
+    fits = [model.update(way, model.expect(way, chunk)) for way in (near, far)]
+    for name in ("weights", "means", "covariances"):
+        np.testing.assert_allclose(*(getattr(fit, name) for fit in fits), rtol=1e-9, atol=1e-12)
+
+
+def test_responsibilities_are_exact_to_rounding():
+    # the kernel has an exponential of its own
+    X, params = rows_and_params(150, 2, 4, 5.0)
+    joint = MODEL.log_joint(params, X)
+    found = np.array([MODEL.expect(params, chunk).weight for chunk in as_source(X, chunk_rows=1)])
+    assert joint.max(axis=1).min() - joint.min() > 100
+    np.testing.assert_allclose(found, softmax(joint, axis=1), rtol=2e-13, atol=1e-290)
+
+
 def test_a_component_without_weight_takes_nothing():
     X, params = rows_and_params(100, 30, 3, 6.0)
     params = GaussianParams("full", params.frame, np.array([0.5, 0.5, 0.0]), params.means, params.covariances)
@@ -68,7 +89,7 @@ def test_a_component_without_weight_takes_nothing():
     stats = MODEL.expect(sent(params, by_features=False), chunk)
     assert stats.weight[2] == 0
     assert np.isfinite(stats.bound)
-    assert isinstance(params.are_apart, bool)
+    assert params.are_apart
 
 
 def test_the_way_follows_the_data():

@@ -52,7 +52,7 @@ def _full_pairs(d: int) -> tuple[Array, ...]:
     return rows + 1, columns + 1, d + 1 + np.arange(len(rows)), np.ones(len(rows))
 
 
-def first_coordinates(d: int) -> int:
+def _first_coordinates(d: int) -> int:
     """How many whitened coordinates are to tell which components a row may belong to."""
     return min((d + 1) // 2, max(16, d // 4))
 
@@ -127,7 +127,7 @@ class GaussianParams:
         One centre, the origin, where all components are near it; else each component's own.
         """
         k, d = self.means.shape
-        half = first_coordinates(d)
+        half = _first_coordinates(d)
         padded = -(-half // 4) * 4
         centres, offsets = np.zeros_like(self.means[:1]), self.whitened_means
         if not self.is_near:

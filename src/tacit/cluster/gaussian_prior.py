@@ -71,7 +71,7 @@ def _energy(params: GaussianParams, power: Array, spread: Array) -> float:
     return float(logs + (matrices * spread).sum())
 
 
-@lru_cache(16)  # asked for twice in every iteration
+@lru_cache(2)  # asked for twice in every iteration; no more are kept, for it may be as wide as the table
 def relative_prior(kind: Kind, k: int, d: int, strength: float) -> FramePrior:
     """Inverse Wishart about the frame's unit matrix that weighs `strength` rows; its log density there is zero."""
     if not strength:
