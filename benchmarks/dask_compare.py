@@ -33,7 +33,7 @@ def make_rows(n: int) -> np.ndarray:
 
 
 def our_mixture(X: np.ndarray, iterations: int) -> Any:
-    from tacit.cluster import GaussianMixture
+    from latently.cluster import GaussianMixture
 
     start = {
         "weights_init": np.full(10, 0.1),
@@ -44,7 +44,7 @@ def our_mixture(X: np.ndarray, iterations: int) -> Any:
 
 
 def our_kmeans(X: np.ndarray, iterations: int) -> Any:
-    from tacit.cluster import KMeans
+    from latently.cluster import KMeans
 
     return KMeans(20, init=X[:20], n_init=1, tol=0.0, max_iter=iterations)
 
@@ -86,9 +86,9 @@ def interleaved(runs: dict[str, Callable[[], list[float]]], rounds: int) -> dict
 
 def told(name: str, times: dict[str, float], goals: dict[str, float], extra: str = "") -> dict[str, Any]:
     for peer, goal in goals.items():
-        ratio = times[peer] / times["tacit"]
+        ratio = times[peer] / times["latently"]
         mark = "ok" if ratio >= goal else "MISSED"
-        line = f"{name:<28} tacit on dask {times['tacit']:8.4f} s   {peer:<8} {times[peer]:8.4f} s"
+        line = f"{name:<28} latently on dask {times['latently']:8.4f} s   {peer:<8} {times[peer]:8.4f} s"
         print(f"{line}   ratio {ratio:6.2f} (goal {goal:.2f}) {mark} {extra}", flush=True)
     return {"name": name, "seconds": times, "goals": goals}
 
@@ -97,9 +97,9 @@ def against_threads(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
     """Dask with two single-thread workers, and two threads, on chunks of the same rows."""
     import dask.array as da
 
-    from tacit.data.chunks import ArraySource
-    from tacit.data.dask import dask_source
-    from tacit.learn import threads
+    from latently.data.chunks import ArraySource
+    from latently.data.dask import dask_source
+    from latently.learn import threads
 
     there = dask_source(da.from_array(X, chunks=(CHUNK, COLUMNS)), chunk_rows=CHUNK)
     here = ArraySource(X, None, CHUNK)
@@ -110,9 +110,9 @@ def against_threads(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
             with threads(WORKERS):
                 return within(lambda n: make(X, n), here)()
 
-        runs = {"tacit": within(lambda n, make=make: make(X, n), there), "threads": by_threads}
+        runs = {"latently": within(lambda n, make=make: make(X, n), there), "threads": by_threads}
         times = interleaved(runs, rounds)
-        overhead = times["tacit"] - times["threads"]
+        overhead = times["latently"] - times["threads"]
         results.append(told(name, times, {"threads": GOALS["threads"]}, f"overhead {overhead:.3f} s per iteration"))
     return results
 
@@ -122,12 +122,12 @@ def against_dask_ml(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
     import dask.array as da
     from dask_ml.naive_bayes import GaussianNB as TheirNB
 
-    from tacit.predict import GaussianNB
+    from latently.predict import GaussianNB
 
     array = da.from_array(X, chunks=(CHUNK, COLUMNS)).persist()
     y = (array[:, 0] > 0).astype(int).persist()
     runs = {
-        "tacit": short_and_long(lambda n: our_kmeans(X, n), array),
+        "latently": short_and_long(lambda n: our_kmeans(X, n), array),
         "dask-ml": short_and_long(lambda n: dask_ml_kmeans(X, n), array),
     }
     ours, theirs = our_kmeans(X, LONG).fit(array), dask_ml_kmeans(X, LONG).fit(array)
@@ -135,7 +135,7 @@ def against_dask_ml(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
     goal = {"dask-ml": GOALS["dask-ml"]}
     results = [told("KMeans(20)", interleaved(runs, rounds), goal, "same centres" if same else "CENTRES DIFFER")]
     bayes = {
-        "tacit": lambda: [seconds(lambda: GaussianNB().fit(array, y))],
+        "latently": lambda: [seconds(lambda: GaussianNB().fit(array, y))],
         "dask-ml": lambda: [seconds(lambda: _means(TheirNB().fit(array, y)))],
     }
     same = np.allclose(GaussianNB().fit(array, y).theta_, _means(TheirNB().fit(array, y)), rtol=1e-9)
@@ -151,7 +151,7 @@ def against_spark(client: Any, X: np.ndarray, rounds: int, python: str) -> list[
     import dask.array as da
     import pandas as pd
 
-    from tacit.data.dask import dask_source
+    from latently.data.dask import dask_source
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
@@ -166,7 +166,7 @@ def against_spark(client: Any, X: np.ndarray, rounds: int, python: str) -> list[
     source = dask_source(da.from_array(X, chunks=(CHUNK, COLUMNS)))
     results = []
     for name, key, make in (("KMeans(20)", "kmeans", our_kmeans), ("GaussianMixture(10)", "mixture", our_mixture)):
-        ours = interleaved({"tacit": short_and_long(lambda n, make=make: make(X, n), source)}, rounds)
+        ours = interleaved({"latently": short_and_long(lambda n, make=make: make(X, n), source)}, rounds)
         results.append(told(name, {**ours, "spark": spark[key]}, {"spark": GOALS["spark"]}))
     return results
 
@@ -175,7 +175,7 @@ def warm_up() -> None:
     """Compile, here and on the workers, before the clock starts."""
     import dask.array as da
 
-    from tacit.predict import GaussianNB
+    from latently.predict import GaussianNB
 
     small = make_rows(200_000)
     spread = da.from_array(small, chunks=(50_000, COLUMNS))

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from tacit.report import explore
+from latently.report import explore
 
 
 def table(n, d, share=0.05, seed=0):

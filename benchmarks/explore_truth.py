@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from tacit.report import explore
+from latently.report import explore
 
 ROWS, COLUMNS = 500, 6
 

@@ -11,10 +11,10 @@ import tempfile
 CODE = """
 import time
 start = time.perf_counter()
-import tacit
+import latently
 imported = time.perf_counter() - start
 import numpy as np
-from tacit.cluster import GaussianMixture, KMeans
+from latently.cluster import GaussianMixture, KMeans
 X = np.random.default_rng(0).normal(size=(30_000, 10))
 few, many = X[:500], X
 def seconds(fit, rows):
@@ -40,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         first, second = run(cache), run(cache)
     print(f"{'':<34}{'first use':>12}{'then':>10}")
-    labels = ("import tacit", "GaussianMixture", "KMeans, few rows", "KMeans, 30 000 x 10 in 100")
+    labels = ("import latently", "GaussianMixture", "KMeans, few rows", "KMeans, 30 000 x 10 in 100")
     for label, cold, warm in zip(labels, first, second, strict=True):
         print(f"{label:<34}{cold:>10.2f} s{warm:>8.2f} s")
     compiled = sum(first[1:]) - sum(second[1:])

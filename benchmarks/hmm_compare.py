@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 from hmmlearn import hmm as peer
 
-from tacit import sequence as ours
+from latently import sequence as ours
 
 ITERATIONS = 10
 

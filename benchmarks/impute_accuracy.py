@@ -16,9 +16,9 @@ from sklearn import datasets
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 
-from tacit.impute import Imputer
+from latently.impute import Imputer
 
-WHO = ("tacit", "KNN", "Iterative")
+WHO = ("latently", "KNN", "Iterative")
 NAMES = ("iris", "wine", "breast_cancer", "diabetes", "linnerud", "digits")
 
 
@@ -50,7 +50,7 @@ def hidden(X, share, seed):
 
 
 def imputers(n_rows):
-    yield "tacit", Imputer(random_state=0)
+    yield "latently", Imputer(random_state=0)
     if n_rows <= 5000:
         yield "KNN", KNNImputer()
     yield "Iterative", IterativeImputer(random_state=0)
@@ -74,13 +74,13 @@ def measure(X, share, seed, rounds=1):
 def line(name, share, means):
     """Errors, seconds and how many times faster, as text."""
     cells = [f"{means[w][0]:10.3f}{means[w][1]:9.4f}" if w in means else f"{'-':>10}{'-':>9}" for w in WHO]
-    ratios = [f"{means[w][1] / means['tacit'][1]:9.1f}x" if w in means else f"{'-':>10}" for w in WHO[1:]]
+    ratios = [f"{means[w][1] / means['latently'][1]:9.1f}x" if w in means else f"{'-':>10}" for w in WHO[1:]]
     low = "  lowest error" if _is_best(means, 0) else ""
     return f"{name:16}{share:7.0%}  " + "".join(cells + ratios) + low
 
 
 def _is_best(means, at):
-    return min(means, key=lambda who: means[who][at]) == "tacit"
+    return min(means, key=lambda who: means[who][at]) == "latently"
 
 
 def main():

@@ -10,7 +10,7 @@ import sys
 CODE = """
 import resource, sys, warnings
 import numpy as np
-from tacit.cluster import GaussianMixture
+from latently.cluster import GaussianMixture
 warnings.simplefilter("ignore")
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

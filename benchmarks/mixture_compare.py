@@ -3,8 +3,8 @@
     python -m benchmarks.mixture_compare [--rows 200000] [--repeats 3] [--json FILE]
 
 StepMix has no counts, so both fit five numeric and five categorical columns; the table with two columns of counts as
-well is timed for tacit alone. Everyone starts from the same responsibilities, which StepMix takes as they are and
-tacit as the components they make, and goes through the same number of iterations.
+well is timed for latently alone. Everyone starts from the same responsibilities, which StepMix takes as they are and
+latently as the components they make, and goes through the same number of iterations.
 """
 
 import argparse
@@ -19,8 +19,8 @@ import numpy as np
 from sklearn import datasets
 
 from benchmarks.compare.harness import Contest, compare, table, timed
-from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
-from tacit.distributions import Categorical, Gaussian, Poisson, Product
+from latently.cluster import BernoulliMixture, GaussianMixture, Mixture
+from latently.distributions import Categorical, Gaussian, Poisson, Product
 
 ITERATIONS = 20
 CLUSTERS = 4
@@ -62,7 +62,7 @@ def start_of(X: np.ndarray, shares: np.ndarray) -> list[Product]:
     return parts
 
 
-def by_tacit(data: MixedTable, *, counts: bool = False) -> float:
+def by_latently(data: MixedTable, *, counts: bool = False) -> float:
     parts = data.parts if counts else [Product(part.parts[:-2]) for part in data.parts]
     families = {c: Categorical() for c in range(5, 10)} | ({10: Poisson(), 11: Poisson()} if counts else {})
     model = Mixture(
@@ -108,7 +108,7 @@ def contests() -> list[Contest]:
             "Mixture 5 numeric 5 categorical",
             200_000,
             mixed,
-            by_tacit,
+            by_latently,
             {"StepMix": by_stepmix},
             {"StepMix": 10},
             tolerance=1e-6,
@@ -191,8 +191,8 @@ def main(argv: list[str]) -> int:
     beside = compare(contest, growth=False)
     print(table([beside]))
     data = mixed(options.rows)
-    counted = min(timed(lambda d: by_tacit(d, counts=True), data)[0] for _ in range(options.repeats))
-    print(f"tacit with two columns of counts as well: {counted:.4f} s", flush=True)
+    counted = min(timed(lambda d: by_latently(d, counts=True), data)[0] for _ in range(options.repeats))
+    print(f"latently with two columns of counts as well: {counted:.4f} s", flush=True)
     ways = {name: race(make, X, options.repeats) for name, (make, X) in two_ways(options.rows // 2).items()}
     print("\n" + ways_table(ways), flush=True)
     whole, holed = price_of_holes(options.rows, options.repeats)

@@ -56,7 +56,7 @@ def write(folder: Path, rows: int) -> None:
 
 
 def made(model: str, iterations: int) -> object:
-    from tacit.cluster import GaussianMixture, KMeans
+    from latently.cluster import GaussianMixture, KMeans
 
     start = centres() + 0.5
     if model == "kmeans":

@@ -16,7 +16,7 @@ import sklearn.linear_model
 import sklearn.naive_bayes
 
 from benchmarks.compare.harness import Contest, Runner, compare, table
-from tacit import predict
+from latently import predict
 
 CLASSES = 5
 
@@ -35,7 +35,7 @@ def labelled(name: str, rows_of: Callable[[np.ndarray, np.random.Generator], Any
         rng = np.random.default_rng(0)
         y = rng.integers(CLASSES, size=rows)
         X = rows_of(y, rng)
-        models = {"tacit": getattr(predict, name), "scikit-learn": getattr(sklearn.naive_bayes, name)}
+        models = {"latently": getattr(predict, name), "scikit-learn": getattr(sklearn.naive_bayes, name)}
         return Labelled(X, y, {who: model().fit(X, y) for who, model in models.items()})
 
     return make
@@ -81,7 +81,7 @@ def bayes_contests(name: str, make: Callable[[int], Labelled], goals: dict[str, 
     for verb in ("predict", "predict_proba"):
         peers = {"scikit-learn": ask("scikit-learn", verb)}
         goal = {"scikit-learn": goals[verb]} if verb in goals else {}
-        found.append(Contest(f"{name} {verb}", 100_000, make, ask("tacit", verb), peers, goal))
+        found.append(Contest(f"{name} {verb}", 100_000, make, ask("latently", verb), peers, goal))
     return found
 
 

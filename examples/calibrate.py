@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from tacit.decide import Recalibrated, log_score
-from tacit.plot import CalibrationDisplay
-from tacit.predict import GaussianNB
+from latently.decide import Recalibrated, log_score
+from latently.plot import CalibrationDisplay
+from latently.predict import GaussianNB
 
 
 def main() -> None:

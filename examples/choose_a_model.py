@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from tacit.cluster import GaussianMixture
-from tacit.learn import select
-from tacit.plot import SelectionDisplay
+from latently.cluster import GaussianMixture
+from latently.learn import select
+from latently.plot import SelectionDisplay
 
 GRID = {"n_components": range(1, 6), "covariance_type": ["full", "tied", "diag", "spherical"]}
 

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.plot import MixtureDisplay, ResponsibilitiesDisplay
+from latently.cluster import GaussianMixture
+from latently.plot import MixtureDisplay, ResponsibilitiesDisplay
 
 
 def compare(X: np.ndarray, most: int) -> list[GaussianMixture]:

@@ -5,7 +5,7 @@ Draws decide_dutch_book.png: what the bets pay in every world.
 
 import matplotlib.pyplot as plt
 
-from tacit.decide import Bet, dutch_book
+from latently.decide import Bet, dutch_book
 
 WORLDS = {
     "rain, cold": {"rain": True, "cold": True},

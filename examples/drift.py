@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from tacit.cluster import GaussianMixture
-from tacit.explain import surprise_shares
+from latently.cluster import GaussianMixture
+from latently.explain import surprise_shares
 
 WINDOW = 10
 CHANGE = 40

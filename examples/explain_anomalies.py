@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from tacit.cluster import GaussianMixture
-from tacit.explain import surprises
+from latently.cluster import GaussianMixture
+from latently.explain import surprises
 
 
 def draw(scores: np.ndarray, benign: np.ndarray, told: dict) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tacit.cluster import BernoulliMixture
+from latently.cluster import BernoulliMixture
 
 TABLE = Path(__file__).parents[1] / "tests" / "reference" / "house_votes.txt"
 

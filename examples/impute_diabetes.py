@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
 
-from tacit.impute import Imputer
-from tacit.plot import MissingnessDisplay
+from latently.impute import Imputer
+from latently.plot import MissingnessDisplay
 
 
 def hide(table: pd.DataFrame, share: float, seed: int) -> pd.DataFrame:

@@ -4,10 +4,10 @@ from math import comb
 
 import matplotlib.pyplot as plt
 
-from tacit.decide import decide
-from tacit.distributions import Bernoulli, Beta
-from tacit.infer import Posterior
-from tacit.plot import PosteriorDisplay
+from latently.decide import decide
+from latently.distributions import Bernoulli, Beta
+from latently.infer import Posterior
+from latently.plot import PosteriorDisplay
 
 TOSSES = [1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0]
 

@@ -7,8 +7,8 @@ are seen only between 1 and 20 cm. What do six distances say about lambda?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tacit.infer import Posterior
-from tacit.plot import PosteriorDisplay
+from latently.infer import Posterior
+from latently.plot import PosteriorDisplay
 
 SEEN = np.array([1.5, 2.0, 3.0, 4.0, 5.0, 12.0])
 LOW, HIGH = 1.0, 20.0

@@ -6,8 +6,8 @@ Draws infer_medical_test.png: the expected reward of each action against the pro
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tacit.decide import BeliefState, decide, expected_reward, thresholds, value_of_information
-from tacit.infer import Conditional, Joint
+from latently.decide import BeliefState, decide, expected_reward, thresholds, value_of_information
+from latently.infer import Conditional, Joint
 
 REWARD = {"well": {"wait": 10, "treat": 7}, "ill": {"wait": 3, "treat": 5}}
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
+from latently.cluster import GaussianMixture
 
 
 def limit(X: np.ndarray, centres: np.ndarray, eps: float) -> GaussianMixture:

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn import datasets
 
-from tacit.sequence import MarkovChain
+from latently.sequence import MarkovChain
 
 LETTERS = " abcdefghijklmnopqrstuvwxyz"
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes
 
-from tacit.cluster import Mixture
-from tacit.explain import cluster_cards
-from tacit.learn import select
-from tacit.plot import DensityDisplay, ResponsibilitiesDisplay
+from latently.cluster import Mixture
+from latently.explain import cluster_cards
+from latently.learn import select
+from latently.plot import DensityDisplay, ResponsibilitiesDisplay
 
 
 def read() -> pd.DataFrame:

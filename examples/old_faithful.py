@@ -10,9 +10,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from tacit.cluster import GaussianMixture
-from tacit.plot import MixtureDisplay, TransitionGraphDisplay
-from tacit.sequence import GaussianHMM
+from latently.cluster import GaussianMixture
+from latently.plot import MixtureDisplay, TransitionGraphDisplay
+from latently.sequence import GaussianHMM
 
 TABLE = Path(__file__).parents[1] / "tests" / "reference" / "old_faithful.csv"
 

@@ -8,8 +8,8 @@ variances, a parabola. Draws predict_boundaries.png.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tacit.plot import DecisionRegionsDisplay
-from tacit.predict import GaussianNB
+from latently.plot import DecisionRegionsDisplay
+from latently.predict import GaussianNB
 
 CASES = {
     "line: means differ": ([[-1, 0], [1, 0.5]], [[1, 1], [1, 1]]),

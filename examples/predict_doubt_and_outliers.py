@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from tacit.predict import NaiveBayes
+from latently.predict import NaiveBayes
 
 
 def most_even(model: NaiveBayes, rows: list) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from tacit.predict import BayesianLinearRegression
+from latently.predict import BayesianLinearRegression
 
 
 def draw(ax: plt.Axes, model: BayesianLinearRegression, x: np.ndarray, y: np.ndarray) -> None:

@@ -6,9 +6,9 @@ Run with ``python examples/sequence_states.py``; it draws sequence_states.png.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tacit.distributions import Gaussian, Poisson
-from tacit.plot import StatePathDisplay, TransitionGraphDisplay
-from tacit.sequence import GaussianHMM, HiddenMarkovModel
+from latently.distributions import Gaussian, Poisson
+from latently.plot import StatePathDisplay, TransitionGraphDisplay
+from latently.sequence import GaussianHMM, HiddenMarkovModel
 
 
 def simulate(n: int = 400, seed: int = 0):

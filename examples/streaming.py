@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from tacit.predict import CategoricalNB
+from latently.predict import CategoricalNB
 
 BATCH = 50
 

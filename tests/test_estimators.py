@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tacit.checks import LAWS, all_estimators, estimator_checks, expected_failures, for_rows
+from latently.checks import LAWS, all_estimators, estimator_checks, expected_failures, for_rows
 
 CONFIGURATIONS = {
     "BernoulliMixture": [{}, {"n_components": 2}],
@@ -93,8 +93,8 @@ def test_every_configuration_is_of_an_estimator_that_exists():
 
 
 def test_every_room_with_a_table_of_names_is_swept():
-    import tacit
+    import latently
 
-    rooms = {path.parent.name for path in Path(tacit.__file__).parent.glob("*/__init__.py")}
+    rooms = {path.parent.name for path in Path(latently.__file__).parent.glob("*/__init__.py")}
     swept = {cls.__module__.split(".")[1] for _, cls in all_estimators()}
     assert "cluster" in swept <= rooms

@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
-from tacit.data import open_source
-from tacit.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
-from tacit.sequence import CategoricalHMM, GaussianHMM, MarkovChain
+from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
+from latently.data import open_source
+from latently.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
+from latently.sequence import CategoricalHMM, GaussianHMM, MarkovChain
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from benchmarks.compare import cluster
 from benchmarks.compare.harness import Result, compare, table
 
 ROOMS = (cluster, predict_compare)
-PACKAGES = ("tacit", "numpy", "scipy", "numba", "scikit-learn", "pomegranate", "hmmlearn", "stepmix")
+PACKAGES = ("latently", "numpy", "scipy", "numba", "scikit-learn", "pomegranate", "hmmlearn", "stepmix")
 
 
 def installed() -> dict[str, str]:

@@ -10,7 +10,7 @@ import sklearn.cluster
 import sklearn.mixture
 
 from benchmarks.compare.harness import Contest, Runner
-from tacit.cluster import GaussianMixture, KMeans
+from latently.cluster import GaussianMixture, KMeans
 
 ITERATIONS = 20
 STEADY_ITERATIONS = 5

@@ -43,7 +43,7 @@ class Result:
 
     def ratio(self, peer: str) -> float:
         """How many times faster than the peer we are."""
-        return self.times[peer] / self.times["tacit"]
+        return self.times[peer] / self.times["latently"]
 
     @property
     def exponent(self) -> float:
@@ -56,7 +56,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        ratios = {peer: self.ratio(peer) for peer in self.times if peer != "tacit"}
+        ratios = {peer: self.ratio(peer) for peer in self.times if peer != "latently"}
         return {
             "name": self.name,
             "seconds": self.times,
@@ -79,12 +79,12 @@ def timed(run: Runner, data: Any) -> tuple[float, float]:
 def compare(contest: Contest, *, growth: bool) -> Result:
     """Run everyone in turn, several rounds, and keep each one's best time."""
     data = contest.make(contest.rows)
-    runners = {"tacit": contest.ours, **contest.peers}
+    runners = {"latently": contest.ours, **contest.peers}
     contest.ours(contest.make(max(contest.rows // 20, 1000)))  # compiled before the clock starts
     rounds = [{name: timed(run, data) for name, run in runners.items()} for _ in range(contest.repeats)]
     times = {name: min(each[name][0] for each in rounds) for name in runners}
     objectives = {name: float(rounds[0][name][1]) for name in runners}
-    ours = objectives["tacit"]
+    ours = objectives["latently"]
     worst_gap = max(abs(other - ours) / max(abs(ours), 1e-300) for other in objectives.values())
     return Result(
         contest.name, times, objectives, contest.goals, bool(worst_gap <= contest.tolerance), _growth(contest, growth)
@@ -107,14 +107,14 @@ def _best_alone(contest: Contest, rows: int) -> float:
 
 def table(results: list[Result]) -> str:
     """Times, ratios and goals as aligned text."""
-    lines = [f"{'contest':<38}{'tacit s':>10}  {'peer':<22}{'peer s':>10}{'ratio':>9}{'goal':>7}  objective  growth"]
+    lines = [f"{'contest':<38}{'latently s':>10}  {'peer':<22}{'peer s':>10}{'ratio':>9}{'goal':>7}  objective  growth"]
     for result in results:
         for peer, seconds in result.times.items():
-            if peer == "tacit":
+            if peer == "latently":
                 continue
             goal = result.goals.get(peer)
             lines.append(
-                f"{result.name:<38}{result.times['tacit']:>10.4f}  {peer:<22}{seconds:>10.4f}"
+                f"{result.name:<38}{result.times['latently']:>10.4f}  {peer:<22}{seconds:>10.4f}"
                 f"{result.ratio(peer):>8.1f}x{f'{goal:g}x' if goal else '-':>7}  "
                 f"{'equal' if result.equal else 'DIFFERS':<9}  " + (f"{result.exponent:.2f}" if result.growth else "-")
             )

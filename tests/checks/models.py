@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from tacit.data.chunks import as_source
-from tacit.data.matrix import check_weights
-from tacit.learn import Statistics, em, reducing
-from tacit.learn.skin import read_rows
-from tacit.persist import register
+from latently.data.chunks import as_source
+from latently.data.matrix import check_weights
+from latently.learn import Statistics, em, reducing
+from latently.learn.skin import read_rows
+from latently.persist import register
 
 
 @register

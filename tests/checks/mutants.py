@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.checks.models import BallMixture, Balls, RunningMean
 
-from tacit.data.chunks import ChunkSource
-from tacit.learn.skin import Elsewhere
-from tacit.persist import register
+from latently.data.chunks import ChunkSource
+from latently.learn.skin import Elsewhere
+from latently.persist import register
 
 
 class SumTooHigh(BallMixture):
@@ -73,7 +73,7 @@ class FirstRowCounts(BallMixture):
 
 class ThreadsMatter(BallMixture):
     def fit(self, X, y=None, sample_weight=None):
-        from tacit.learn import n_threads
+        from latently.learn import n_threads
 
         super().fit(X, sample_weight=sample_weight)
         self.means_ = self.means_ + 1e-12 * n_threads()

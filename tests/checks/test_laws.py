@@ -44,7 +44,7 @@ from tests.checks.mutants import (
     WritesToX,
 )
 
-from tacit.checks import LAWS, check_estimator, discover, estimator_checks
+from latently.checks import LAWS, check_estimator, discover, estimator_checks
 
 
 def broken(estimator) -> dict[str, str]:
@@ -181,7 +181,7 @@ def test_a_class_that_cannot_be_saved_is_skipped_unless_it_is_ours():
 
 
 def test_a_law_says_when_a_library_is_absent(monkeypatch):
-    from tacit.checks import inputs
+    from latently.checks import inputs
 
     def absent(name):
         raise ModuleNotFoundError(name)
@@ -199,16 +199,16 @@ def test_a_room_whose_dependency_is_absent_is_left_out(monkeypatch):
         raise ModuleNotFoundError("No module named 'torch'", name="torch")
 
     monkeypatch.setattr(discover.importlib, "import_module", absent)
-    assert discover._imported("tacit.neural") is None
+    assert discover._imported("latently.neural") is None
 
 
 def test_a_broken_room_is_not_left_out(monkeypatch):
     def broken_room(name):
-        raise ModuleNotFoundError("No module named 'tacit.cluster.nothing'", name="tacit.cluster.nothing")
+        raise ModuleNotFoundError("No module named 'latently.cluster.nothing'", name="latently.cluster.nothing")
 
     monkeypatch.setattr(discover.importlib, "import_module", broken_room)
     with pytest.raises(ModuleNotFoundError):
-        discover._imported("tacit.cluster")
+        discover._imported("latently.cluster")
 
 
 def test_public_estimators_are_found_and_nothing_else(monkeypatch):

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from tacit.checks import for_rows
-from tacit.sequence import CategoricalHMM, GaussianHMM
+from latently.checks import for_rows
+from latently.sequence import CategoricalHMM, GaussianHMM
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 

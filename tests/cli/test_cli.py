@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
-import tacit
-from tacit.cli import main
-from tacit.cluster import Mixture
+import latently
+from latently.cli import main
+from latently.cluster import Mixture
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def _fails(arguments: list[str], words: str, capsys: Any) -> None:
     assert main(arguments) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith("tacit: ")
+    assert said.err.startswith("latently: ")
     assert said.err.count("\n") == 1
     assert words in said.err
     assert "Traceback" not in said.err
@@ -57,19 +57,19 @@ def _fails(arguments: list[str], words: str, capsys: Any) -> None:
 def test_help_comes_from_the_docstrings(command: list[str], capsys: Any) -> None:
     assert main([*command, "--help"]) == 0
     text = capsys.readouterr().out
-    assert "Usage: tacit" in text
+    assert "Usage: latently" in text
     assert "Usage" in text
     if not command:
         assert all(name in text for name in ("explore", "fit", "apply", "compare", "models"))
 
 
 def test_help_is_quick_and_loads_nothing_heavy() -> None:
-    code = "import sys; from tacit.cli import main; main(['--help']); print([m for m in %r if m in sys.modules])"
+    code = "import sys; from latently.cli import main; main(['--help']); print([m for m in %r if m in sys.modules])"
     heavy = ["numpy", "sklearn", "numba", "pyarrow", "scipy", "narwhals", "pandas", "jinja2"]
     done = subprocess.run([sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
     # processor time of a fresh process, so that a busy machine does not count; the best of five
-    assert min(_seconds([sys.executable, "-m", "tacit", "--help"]) for _ in range(5)) < 0.3
+    assert min(_seconds([sys.executable, "-m", "latently", "--help"]) for _ in range(5)) < 0.3
 
 
 def _seconds(command: list[str]) -> float:
@@ -80,17 +80,17 @@ def _seconds(command: list[str]) -> float:
 
 
 def test_the_module_is_the_command(iris: pd.DataFrame) -> None:
-    for command in ([sys.executable, "-m", "tacit"], [str(Path(sys.executable).parent / "tacit")]):
+    for command in ([sys.executable, "-m", "latently"], [str(Path(sys.executable).parent / "latently")]):
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == tacit.__version__
-    bad = subprocess.run([sys.executable, "-m", "tacit", "explore", "none.csv"], capture_output=True, text=True)
+        assert done.stdout.strip() == latently.__version__
+    bad = subprocess.run([sys.executable, "-m", "latently", "explore", "none.csv"], capture_output=True, text=True)
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert bad.stderr == "tacit: there is no file none.csv: check the path\n"
+    assert bad.stderr == "latently: there is no file none.csv: check the path\n"
 
 
 def test_debug_shows_where_an_error_came_from() -> None:
     bad = subprocess.run(
-        [sys.executable, "-m", "tacit", "explore", "none.csv", "--debug"], capture_output=True, text=True
+        [sys.executable, "-m", "latently", "explore", "none.csv", "--debug"], capture_output=True, text=True
     )
     assert bad.returncode == 2
     assert "Traceback" in bad.stderr
@@ -100,14 +100,14 @@ def test_a_fault_of_ours_has_a_code_of_its_own(monkeypatch: pytest.MonkeyPatch, 
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("tacit.cli.models.known", broken)
+    monkeypatch.setattr("latently.cli.models.known", broken)
     assert main(["models"]) == 1
     assert "--debug" in capsys.readouterr().err
 
 
 def test_a_closed_pipe_is_no_error(iris: pd.DataFrame) -> None:
     assert main(["fit", "Mixture", "iris.csv"]) == 0
-    command = f"'{sys.executable}' -m tacit apply model.tacit iris.csv; echo code $? >&2"
+    command = f"'{sys.executable}' -m latently apply model.latently iris.csv; echo code $? >&2"
     done = subprocess.run(f"({command}) | true", shell=True, capture_output=True, text=True, check=True)
     assert done.stderr.strip() in ("code 0", "")
 
@@ -128,7 +128,7 @@ def test_completion_names_the_commands(shell: str, capsys: Any) -> None:
         (["fit"], "MODEL"),
         (["fit", "Mixtur", "x.csv"], "did you mean Mixture"),
         (["fit", "Mixture", "x.csv", "--seed", "abc"], "abc"),
-        (["apply", "none.tacit", "x.csv"], "there is no file none.tacit"),
+        (["apply", "none.latently", "x.csv"], "there is no file none.latently"),
     ],
 )
 def test_bad_arguments_end_in_one_sentence(arguments: list[str], words: str, capsys: Any) -> None:
@@ -148,9 +148,9 @@ def test_models_lists_what_fit_knows(capsys: Any) -> None:
 
 
 def test_fit_saves_what_the_library_would_fit(iris: pd.DataFrame, capsys: Any) -> None:
-    assert main(["fit", "mixture", "iris.csv", "-o", "m.tacit", "--set", "n_components=2", "--seed", "3"]) == 0
-    assert "saved: m.tacit" in capsys.readouterr().out
-    loaded = tacit.load("m.tacit")
+    assert main(["fit", "mixture", "iris.csv", "-o", "m.latently", "--set", "n_components=2", "--seed", "3"]) == 0
+    assert "saved: m.latently" in capsys.readouterr().out
+    loaded = latently.load("m.latently")
     twin = Mixture(2, random_state=3).fit(pd.read_csv("iris.csv"))
     np.testing.assert_allclose(loaded.weights_, twin.weights_, rtol=1e-6)
     assert list(loaded.feature_names_in_) == ["sl", "sw", "pl", "pw", "species"]
@@ -166,9 +166,9 @@ def test_fit_tells_as_json(iris: pd.DataFrame, capsys: Any) -> None:
 def test_apply_gives_clusters_probabilities_reasons_and_imputations(iris: pd.DataFrame, capsys: Any) -> None:
     main(["fit", "Mixture", "iris.csv", "--set", "n_components=3"])
     capsys.readouterr()
-    assert main(["apply", "model.tacit", "iris.csv", "--reasons", "5"]) == 0
+    assert main(["apply", "model.latently", "iris.csv", "--reasons", "5"]) == 0
     rows = _printed(capsys.readouterr().out)
-    model, table = tacit.load("model.tacit"), pd.read_csv("iris.csv")
+    model, table = latently.load("model.latently"), pd.read_csv("iris.csv")
     assert [int(row["cluster"]) for row in rows] == model.predict(table).tolist()
     shares = [[float(row[f"p({k})"]) for k in range(3)] for row in rows]
     np.testing.assert_allclose(shares, model.predict_proba(table))
@@ -184,7 +184,7 @@ def test_apply_decides_by_rewards(iris: pd.DataFrame, capsys: Any) -> None:
     main(["fit", "NaiveBayes", "iris.csv", "--target", "species"])
     Path("reward.csv").write_text("state,keep,toss\nsetosa,1,0\nversicolor,0,1\nvirginica,0,1\n")
     capsys.readouterr()
-    assert main(["apply", "model.tacit", "iris.csv", "--reward", "reward.csv", "--json"]) == 0
+    assert main(["apply", "model.latently", "iris.csv", "--reward", "reward.csv", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert all((row["action"] == "keep") == (row["prediction"] == "setosa") for row in rows)
     assert all(row["expected reward"] == pytest.approx(max(row["p(setosa)"], 1 - row["p(setosa)"])) for row in rows)
@@ -207,7 +207,7 @@ def test_apply_gives_states_numbers_and_fillings(iris: pd.DataFrame, capsys: Any
     for arguments, names in cases:
         assert main(["fit", *arguments]) == 0
         capsys.readouterr()
-        assert main(["apply", "model.tacit", "iris.csv"]) == 0
+        assert main(["apply", "model.latently", "iris.csv"]) == 0
         rows = _printed(capsys.readouterr().out)
         assert len(rows) == 150
         assert set(rows[0]) == names
@@ -216,7 +216,7 @@ def test_apply_gives_states_numbers_and_fillings(iris: pd.DataFrame, capsys: Any
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".parquet", ".feather"])
 def test_apply_writes_files(iris: pd.DataFrame, suffix: str, capsys: Any) -> None:
     main(["fit", "Mixture", "iris.csv"])
-    assert main(["apply", "model.tacit", "iris.csv", "-o", f"out{suffix}"]) == 0
+    assert main(["apply", "model.latently", "iris.csv", "-o", f"out{suffix}"]) == 0
     readers = {".csv": pd.read_csv, ".json": pd.read_json, ".parquet": pd.read_parquet, ".feather": pd.read_feather}
     read = readers.get(suffix, lambda path: pd.read_csv(path, sep="\t"))
     assert len(read(f"out{suffix}")) == 150
@@ -234,7 +234,7 @@ def test_apply_writes_files(iris: pd.DataFrame, suffix: str, capsys: Any) -> Non
         (["fit", "Mixture", "iris.csv", "--drop", "sl,sw,pl,pw,species"], "no column is left"),
         (["fit", "NaiveBayes", "iris.csv"], "--target"),
         (["fit", "Mixture", "iris.csv", "--target", "species"], "leave out --target"),
-        (["fit", "Mixture", "iris.csv", "-o", "none/m.tacit"], "no directory none"),
+        (["fit", "Mixture", "iris.csv", "-o", "none/m.latently"], "no directory none"),
         (["apply", "iris.csv", "iris.csv"], "iris.csv"),
         (["compare", "iris.csv", "none.csv"], "there is no file none.csv"),
     ],
@@ -247,16 +247,16 @@ def test_apply_says_which_column_is_absent(iris: pd.DataFrame, capsys: Any) -> N
     main(["fit", "Mixture", "iris.csv"])
     iris.drop(columns="pl").to_csv("less.csv", index=False)
     capsys.readouterr()
-    _fails(["apply", "model.tacit", "less.csv"], "less.csv lacks column 'pl'", capsys)
+    _fails(["apply", "model.latently", "less.csv"], "less.csv lacks column 'pl'", capsys)
 
 
 def test_apply_finds_columns_in_any_order(iris: pd.DataFrame, capsys: Any) -> None:
     main(["fit", "Mixture", "iris.csv", "-s", "n_components=2"])
     iris[iris.columns[::-1]].assign(more=1).to_csv("turned.csv", index=False)
     capsys.readouterr()
-    main(["apply", "model.tacit", "iris.csv"])
+    main(["apply", "model.latently", "iris.csv"])
     first = capsys.readouterr().out
-    main(["apply", "model.tacit", "turned.csv"])
+    main(["apply", "model.latently", "turned.csv"])
     assert capsys.readouterr().out == first
 
 
@@ -286,7 +286,7 @@ def test_names_from_a_file_do_not_command_the_terminal(capsys: Any) -> None:
 
 def test_output_for_people_stays_off_the_output_for_machines(iris: pd.DataFrame) -> None:
     environment = {**os.environ, "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "tacit", "compare", "iris.csv", "iris.csv", "--json"]
+    command = [sys.executable, "-m", "latently", "compare", "iris.csv", "iris.csv", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert json.loads(done.stdout)["p_value"] > 0.05
     assert done.stderr == ""

@@ -1,4 +1,4 @@
-"""`tacit explore`: from a file to a report, and from a bad file to a sentence."""
+"""`latently explore`: from a file to a report, and from a bad file to a sentence."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tacit.cli import main
+from latently.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_markdown_is_printed(people: pd.DataFrame, capsys: Any) -> None:
 def test_without_a_file_the_example_is_explored_and_it_says_so(capsys: Any) -> None:
     assert main(["explore", "--max-rows", "300"]) == 0
     said = capsys.readouterr()
-    assert "the example table that comes with tacit" in said.err
+    assert "the example table that comes with latently" in said.err
     assert Path("report.html").stat().st_size < 3_000_000
 
 
@@ -180,7 +180,7 @@ def test_a_hostile_table_makes_a_harmless_page(capsys: Any) -> None:
 
 
 def test_the_process_as_a_user_runs_it(people: pd.DataFrame) -> None:
-    command = [sys.executable, "-m", "tacit", "explore", "people.csv"]
+    command = [sys.executable, "-m", "latently", "explore", "people.csv"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     assert done.returncode == 0
     assert done.stderr.strip() == "Report: report.html"

@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster.bernoulli_mixture import BernoulliMixture
-from tacit.distributions import Beta, Dirichlet
+from latently.cluster.bernoulli_mixture import BernoulliMixture
+from latently.distributions import Beta, Dirichlet
 
 TINY = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [np.nan, 1.0], [np.nan, np.nan]])
 WEIGHTS = [0.25, 0.75]
@@ -89,8 +89,8 @@ def test_gradient_and_em_reach_the_same_likelihood_on_binarised_digits(digits):
 def test_the_gradient_is_that_of_finite_differences():
     from functools import partial
 
-    from tacit.cluster.mixture_gradient import from_free, gradient, to_free
-    from tacit.data.chunks import Chunk
+    from latently.cluster.mixture_gradient import from_free, gradient, to_free
+    from latently.data.chunks import Chunk
 
     X, _ = two_groups(60, 5, missing=0.2)
     model, params = BernoulliMixture(3, random_state=0, max_iter=3, tol=10.0).fit(X)._engine()

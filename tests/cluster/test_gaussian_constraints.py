@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_bounded import Box, _filled, boxed
-from tacit.cluster.gaussian_params import KINDS
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_bounded import Box, _filled, boxed
+from latently.cluster.gaussian_params import KINDS
 
 IRIS = load_iris().data
 NAN = np.nan

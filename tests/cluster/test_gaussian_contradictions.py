@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
+from latently.cluster import GaussianMixture
 
 IRIS = load_iris().data
 NAN = np.nan

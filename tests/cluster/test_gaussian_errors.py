@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_free import free_directions
-from tacit.cluster.gaussian_params import KINDS
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_free import free_directions
+from latently.cluster.gaussian_params import KINDS
 
 IRIS = load_iris().data
 NAN = np.nan

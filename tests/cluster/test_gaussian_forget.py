@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_params import KINDS
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_params import KINDS
 
 IRIS = load_iris().data
 NAMES = ("weights_", "means_", "covariances_", "precisions_")

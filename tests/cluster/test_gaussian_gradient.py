@@ -9,12 +9,12 @@ from scipy.optimize import approx_fprime
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_params import KINDS
-from tacit.data.chunks import as_source
-from tacit.distributions import NormalInverseWishart
-from tacit.learn import reducing
-from tacit.learn.gradient import ascend
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_params import KINDS
+from latently.data.chunks import as_source
+from latently.distributions import NormalInverseWishart
+from latently.learn import reducing
+from latently.learn.gradient import ascend
 
 IRIS = load_iris().data
 FAITHFUL = np.loadtxt(Path(__file__).parents[1] / "reference" / "old_faithful.csv", delimiter=",", skiprows=1)
@@ -122,7 +122,7 @@ def test_a_slope_that_leads_nowhere_is_not_called_convergence():
         """Says that the top is to the left of where it is."""
 
         def expect(self, mean, chunk):
-            from tacit.learn import Statistics
+            from latently.learn import Statistics
 
             return Statistics(1.0, -(float(mean) ** 2))
 

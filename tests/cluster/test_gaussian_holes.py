@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.datasets import load_iris, load_wine
 
-from tacit.cluster import GaussianMixture, gaussian_missing
-from tacit.cluster.gaussian_given import stored_params
-from tacit.cluster.gaussian_holes import (
+from latently.cluster import GaussianMixture, gaussian_missing
+from latently.cluster.gaussian_given import stored_params
+from latently.cluster.gaussian_holes import (
     climbed,
     coloured,
     describe_holed,
@@ -20,10 +20,10 @@ from tacit.cluster.gaussian_holes import (
     split_in_two,
     suits_precisions,
 )
-from tacit.cluster.gaussian_missing import expect_missing, joint_missing
-from tacit.cluster.gaussian_params import Frame, GaussianParams
-from tacit.cluster.gaussian_patterns import patterns_of
-from tacit.learn.em import ObjectiveFell
+from latently.cluster.gaussian_missing import expect_missing, joint_missing
+from latently.cluster.gaussian_params import Frame, GaussianParams
+from latently.cluster.gaussian_patterns import patterns_of
+from latently.learn.em import ObjectiveFell
 
 NONE = np.empty(0)
 
@@ -131,7 +131,7 @@ def test_a_covariance_that_is_none_is_an_error():
 
 
 def test_an_objective_that_falls_is_an_error():
-    from tacit.cluster.gaussian_holes import _reason
+    from latently.cluster.gaussian_holes import _reason
 
     with pytest.raises(ObjectiveFell, match="in iteration 3"):
         _reason(np.array([-5.0, -4.0, -4.5]), 10.0, 1e-3, 100)

@@ -6,9 +6,9 @@ from scipy import stats
 from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_params import KINDS
-from tacit.learn import threads
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_params import KINDS
+from latently.learn import threads
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 CLOSELY = {"tol": 1e-11, "max_iter": 5000, "random_state": 0}

@@ -6,9 +6,9 @@ from scipy import stats
 from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_missing import patterns_of
-from tacit.cluster.gaussian_params import KINDS
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_missing import patterns_of
+from latently.cluster.gaussian_params import KINDS
 
 NAN = np.nan
 # Little and Rubin, Statistical Analysis with Missing Data: size of the apple crop and percentage with worms

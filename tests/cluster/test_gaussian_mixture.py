@@ -8,11 +8,11 @@ from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster import GaussianMixture, gaussian_params
-from tacit.cluster.gaussian_model import GaussianMixtureModel
-from tacit.cluster.gaussian_params import KINDS
-from tacit.data.chunks import as_source
-from tacit.learn import free_energy, reducing, threads
+from latently.cluster import GaussianMixture, gaussian_params
+from latently.cluster.gaussian_model import GaussianMixtureModel
+from latently.cluster.gaussian_params import KINDS
+from latently.data.chunks import as_source
+from latently.learn import free_energy, reducing, threads
 
 IRIS = load_iris().data
 

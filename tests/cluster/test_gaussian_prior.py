@@ -6,9 +6,9 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_params import KINDS
-from tacit.distributions import Dirichlet, NormalInverseWishart
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_params import KINDS
+from latently.distributions import Dirichlet, NormalInverseWishart
 
 IRIS = load_iris().data
 D = 4

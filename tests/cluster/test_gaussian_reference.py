@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_params import KINDS
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_params import KINDS
 
 FAITHFUL = np.loadtxt(Path(__file__).parents[1] / "reference" / "old_faithful.csv", delimiter=",", skiprows=1)
 CLOSELY = {"tol": 1e-10, "max_iter": 5000, "random_state": 0}

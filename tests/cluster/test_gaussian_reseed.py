@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_params import KINDS
-from tacit.cluster.gaussian_reseed import worst_rows
-from tacit.data.chunks import as_source
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_params import KINDS
+from latently.cluster.gaussian_reseed import worst_rows
+from latently.data.chunks import as_source
 
 IRIS = load_iris().data
 

@@ -5,10 +5,10 @@ import pytest
 from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
-from tacit.cluster import GaussianMixture
-from tacit.cluster.gaussian_model import GaussianMixtureModel
-from tacit.cluster.gaussian_params import GaussianParams, frame_of
-from tacit.data.chunks import as_source
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_model import GaussianMixtureModel
+from latently.cluster.gaussian_params import GaussianParams, frame_of
+from latently.data.chunks import as_source
 
 MODEL = GaussianMixtureModel("full")
 

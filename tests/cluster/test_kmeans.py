@@ -7,8 +7,8 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cluster.kmeans import KMeans
-from tacit.learn import threads
+from latently.cluster.kmeans import KMeans
+from latently.learn import threads
 
 
 def table(n, d, k, kind, seed=0):
@@ -33,7 +33,7 @@ def assert_same(ours, theirs):
 )
 @pytest.mark.parametrize("bounds_work", [0, 10**9])
 def test_same_clusters_as_scikit_learn_from_the_same_centres(n, d, k, kind, bounds_work, monkeypatch):
-    monkeypatch.setattr("tacit.cluster.kmeans_model.BOUNDS_WORK", bounds_work)
+    monkeypatch.setattr("latently.cluster.kmeans_model.BOUNDS_WORK", bounds_work)
     X, start = table(n, d, k, kind)
     assert_same(KMeans(k, init=start).fit(X), Peer(k, init=start, n_init=1).fit(X))
 

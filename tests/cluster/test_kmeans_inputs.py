@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
 
-from tacit.cluster import kmeans_rows
-from tacit.cluster.kmeans import KMeans
+from latently.cluster import kmeans_rows
+from latently.cluster.kmeans import KMeans
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine
 
-from tacit.cluster import GaussianMixture
+from latently.cluster import GaussianMixture
 
 WINE = load_wine().data
 TABLES = {"iris": load_iris().data, "wine": (WINE - WINE.mean(axis=0)) / WINE.std(axis=0)}

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from tacit.cluster.kmeans import KMeans
+from latently.cluster.kmeans import KMeans
 
 
 def holed(X, share, seed=0):

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture as Peer
 
-from tacit.cluster.mixture import Mixture
-from tacit.distributions import (
+from latently.cluster.mixture import Mixture
+from latently.distributions import (
     Bernoulli,
     Categorical,
     Exponential,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.sequence import GaussianHMM
+from latently.cluster import GaussianMixture
+from latently.sequence import GaussianHMM
 
 
 def test_a_mixture_chooses_the_action_of_highest_expected_reward():

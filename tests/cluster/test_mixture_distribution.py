@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tacit.distributions import Categorical, Gaussian, NormalInverseWishart, Poisson, Product
-from tacit.distributions.dirichlet import Dirichlet
-from tacit.distributions.mixture import MixtureDistribution
+from latently.distributions import Categorical, Gaussian, NormalInverseWishart, Poisson, Product
+from latently.distributions.dirichlet import Dirichlet
+from latently.distributions.mixture import MixtureDistribution
 
 TWO = MixtureDistribution([0.3, 0.7], [Gaussian(-1.0, 0.5), Gaussian(2.0, 4.0)])
 PAIR = MixtureDistribution(
@@ -86,7 +86,7 @@ def test_mixtures_nest_and_are_equal_by_value():
 
 
 def test_a_mixture_can_be_an_emission():
-    from tacit.sequence import HiddenMarkovModel
+    from latently.sequence import HiddenMarkovModel
 
     rng = np.random.default_rng(0)
     states = np.repeat([0, 1, 0, 1], 100)

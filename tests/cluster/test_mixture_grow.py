@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from tacit.cluster import BernoulliMixture, Mixture
-from tacit.distributions import Poisson
-from tacit.learn import select
+from latently.cluster import BernoulliMixture, Mixture
+from latently.distributions import Poisson
+from latently.learn import select
 
 
 def table(n=300, seed=0):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.cluster.bernoulli_mixture import BernoulliMixture
-from tacit.cluster.mixture import Mixture
-from tacit.distributions import Categorical, Gaussian, Poisson, Product
-from tacit.distributions.mixture import MixtureDistribution
+from latently.cluster.bernoulli_mixture import BernoulliMixture
+from latently.cluster.mixture import Mixture
+from latently.distributions import Categorical, Gaussian, Poisson, Product
+from latently.distributions.mixture import MixtureDistribution
 
 WEIGHTS = np.array([0.4, 0.6])
 MEANS = np.array([[0.0, 0.0], [3.0, 1.0]])

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-import tacit
-from tacit.cluster.mixture import Mixture
-from tacit.data import infer_schema
-from tacit.distributions import (
+import latently
+from latently.cluster.mixture import Mixture
+from latently.data import infer_schema
+from latently.distributions import (
     Categorical,
     Dirichlet,
     Gamma,
@@ -17,7 +17,7 @@ from tacit.distributions import (
     Poisson,
     Product,
 )
-from tacit.distributions.mixture import MixtureDistribution
+from latently.distributions.mixture import MixtureDistribution
 
 FAMILIES = {"job": Categorical(), "visits": Poisson()}
 
@@ -177,7 +177,7 @@ def test_more_rows_than_were_learnt_cannot_be_forgotten():
 def test_any_distributions_can_be_components():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.exponential(1.0, 300), rng.normal(20, 2, 200)])[:, None]
-    from tacit.distributions import Exponential
+    from latently.distributions import Exponential
 
     mixture = Mixture(components=[Exponential(0.5), Gaussian(15.0, 9.0)], tol=1e-8, max_iter=1000).fit(X)
     assert mixture.weights_ == pytest.approx([0.6, 0.4], abs=0.01)
@@ -209,8 +209,8 @@ def test_a_saved_mixture_of_a_frame_comes_back(tmp_path):
     mixture = Mixture(2, families={**FAMILIES, "visits": Gamma()}, prior=prior, random_state=0)
     frame["visits"] += 0.5
     mixture.fit(frame)
-    tacit.save(mixture, tmp_path / "mixture.tacit")
-    back = tacit.load(tmp_path / "mixture.tacit")
+    latently.save(mixture, tmp_path / "mixture.latently")
+    back = latently.load(tmp_path / "mixture.latently")
     assert np.array_equal(back.score_samples(frame), mixture.score_samples(frame))
     assert back.partial_fit(frame[:50]).statistics_.rows == 650
 

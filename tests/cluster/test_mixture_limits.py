@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture as Peer
 
-import tacit
-from tacit.cluster import Mixture
-from tacit.distributions import Categorical, Exponential, Gaussian, Poisson
+import latently
+from latently.cluster import Mixture
+from latently.distributions import Categorical, Exponential, Gaussian, Poisson
 
 IRIS = load_iris().data
 CLOSELY = {"tol": 1e-13, "max_iter": 5000, "prior": "ml", "random_state": 0}
@@ -259,7 +259,7 @@ def test_limits_are_saved_and_loaded(tmp_path):
         tied={3: {"variance": True}},
         random_state=0,
     ).fit(IRIS)
-    tacit.save(mixture, tmp_path / "mixture.tacit")
-    back = tacit.load(tmp_path / "mixture.tacit").partial_fit(IRIS[:20])
+    latently.save(mixture, tmp_path / "mixture.latently")
+    back = latently.load(tmp_path / "mixture.latently").partial_fit(IRIS[:20])
     assert_allclose(back.score_samples(IRIS), mixture.partial_fit(IRIS[:20]).score_samples(IRIS))
     assert_array_equal(back.components_[0].mean[:2], [5.0, 3.4])

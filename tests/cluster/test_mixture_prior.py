@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster.mixture import Mixture
-from tacit.distributions import Categorical, Dirichlet, Gamma, Gaussian, NormalInverseWishart, Poisson
+from latently.cluster.mixture import Mixture
+from latently.distributions import Categorical, Dirichlet, Gamma, Gaussian, NormalInverseWishart, Poisson
 
 FAMILIES = {2: Categorical(), 3: Poisson()}
 PRIORS = {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tacit import compiled
+from latently import compiled
 
 
 def passed(X, means, A, *todo):

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from tacit import compiled
-from tacit.compiled._patience import Patience
+from latently import compiled
+from latently.compiled._patience import Patience
 
 
 def compiling(module):
     return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=SimpleNamespace(__module__=module))})
 
 
-OURS, OTHERS = compiling("tacit.compiled.kmeans"), compiling("somebody.elses")
+OURS, OTHERS = compiling("latently.compiled.kmeans"), compiling("somebody.elses")
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import tacit
+import latently
 
-SOURCE = Path(tacit.__file__).parent
+SOURCE = Path(latently.__file__).parent
 KERNELS = sorted(path for path in (SOURCE / "compiled").glob("*.py") if not path.name.startswith("_"))
 LISTENER = SOURCE / "compiled" / "_patience.py"
 OTHERS = sorted(path for path in SOURCE.rglob("*.py") if path not in (*KERNELS, LISTENER))
@@ -130,7 +130,7 @@ GOOD = HEAD + (
 )
 MARK = "@njit(nogil=True, cache=True)\n"
 BROKEN = {
-    "another file of ours": ("from tacit.compiled import gaussian\n", "imports ['tacit']"),
+    "another file of ours": ("from latently.compiled import gaussian\n", "imports ['latently']"),
     "a sibling": ("from . import gaussian\n", "imports ['.']"),
     "another package": ("import scipy.special\n", "imports ['scipy']"),
     "an import inside": (MARK + "def f(x):\n    import os\n    return x\n", "imports ['os']"),
@@ -184,8 +184,8 @@ def numba_users(text: str) -> list[str]:
             modules = [node.module or "", *(f"{node.module}.{name}" for name in names_of(node))]
         else:
             continue
-        eager = isinstance(node, ast.Import) or node.module != "tacit"
-        if any(m.split(".")[0] == "numba" or (eager and m.startswith("tacit.compiled.")) for m in modules):
+        eager = isinstance(node, ast.Import) or node.module != "latently"
+        if any(m.split(".")[0] == "numba" or (eager and m.startswith("latently.compiled.")) for m in modules):
             found.append(f"line {node.lineno}: {ast.unparse(node)}")
     return found
 
@@ -202,9 +202,9 @@ def test_nothing_is_compiled_elsewhere(path):
         "from numba import njit",
         "import numba.core",
         "def f():\n    import numba",
-        "from tacit.compiled import kmeans",
-        "from tacit.compiled.kmeans import assign",
-        "import tacit.compiled.kmeans",
+        "from latently.compiled import kmeans",
+        "from latently.compiled.kmeans import assign",
+        "import latently.compiled.kmeans",
     ],
 )
 def test_compiling_elsewhere_is_caught(line):
@@ -212,16 +212,16 @@ def test_compiling_elsewhere_is_caught(line):
 
 
 def test_kernels_are_reached_through_the_room():
-    assert numba_users("from tacit import compiled\nimport tacit\nimport numpy") == []
+    assert numba_users("from latently import compiled\nimport latently\nimport numpy") == []
 
 
 def test_every_kernel_file_is_registered():
-    assert sorted(tacit.compiled._KERNELS) == [path.stem for path in KERNELS]
+    assert sorted(latently.compiled._KERNELS) == [path.stem for path in KERNELS]
 
 
 def test_an_unknown_kernel_is_an_attribute_error():
     with pytest.raises(AttributeError, match="nothing"):
-        _ = tacit.compiled.nothing
+        _ = latently.compiled.nothing
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -230,7 +230,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(run.stdout.split())
 
 
-def test_importing_tacit_loads_neither_sklearn_nor_numba():
+def test_importing_latently_loads_neither_sklearn_nor_numba():
     heavy = {
         "numba",
         "sklearn",
@@ -243,9 +243,9 @@ def test_importing_tacit_loads_neither_sklearn_nor_numba():
         "rich",
         "safetensors",
     }
-    assert loaded_by("import tacit") & heavy == set()
+    assert loaded_by("import latently") & heavy == set()
 
 
 @pytest.mark.parametrize("room", sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
 def test_importing_a_room_does_not_load_numba(room):
-    assert loaded_by(f"import tacit.{room}") & {"numba", "llvmlite"} == set()
+    assert loaded_by(f"import latently.{room}") & {"numba", "llvmlite"} == set()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data import CHUNK_ROWS, ArraySource, Chunk, FrameSource, as_source, infer_schema
-from tacit.data.bounds import chunk_bounds
+from latently.data import CHUNK_ROWS, ArraySource, Chunk, FrameSource, as_source, infer_schema
+from latently.data.bounds import chunk_bounds
 
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 

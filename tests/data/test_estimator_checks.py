@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.data import as_matrix, check_weights
+from latently.data import as_matrix, check_weights
 
 
 class Centre(TransformerMixin, BaseEstimator):

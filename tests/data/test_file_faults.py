@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.cluster import GaussianMixture, KMeans
-from tacit.data import open_source
-from tacit.data.paths import FileError
-from tacit.sequence import GaussianHMM, MarkovChain
+from latently.cluster import GaussianMixture, KMeans
+from latently.data import open_source
+from latently.data.paths import FileError
+from latently.sequence import GaussianHMM, MarkovChain
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_weights_that_change_within_a_sequence(folder):
 
 
 def test_data_that_changes_during_a_fit(folder, monkeypatch):
-    monkeypatch.setattr("tacit.data.stored.KEEP_BYTES", 0)
+    monkeypatch.setattr("latently.data.stored.KEEP_BYTES", 0)
     source = open_source(folder, columns=["a"])
     assert source.n_rows == 2000
     frame = pd.read_parquet(folder / "1.parquet")

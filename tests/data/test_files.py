@@ -12,8 +12,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.data import files, files_text
-from tacit.data.files import read_table
+from latently.data import files, files_text
+from latently.data.files import read_table
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5], "c": ["x", None, "z"]})
 

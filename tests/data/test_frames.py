@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit.data import frames
+from latently.data import frames
 
 MAKERS = [pd.DataFrame, pl.DataFrame, pa.table]
 
@@ -59,11 +59,11 @@ def test_wrong_number_of_names():
 
 
 ARRAYS = (
-    "import numpy as np, tacit.data as d; d.as_matrix(np.ones((2, 2))); list(d.as_source([[1.0]]));"
+    "import numpy as np, latently.data as d; d.as_matrix(np.ones((2, 2))); list(d.as_source([[1.0]]));"
     "d.infer_schema([[1.0, 'a']]).encode([[2.0, 'a']])"
 )
 POLARS = (
-    "import polars as pl, tacit.data as d; t = pl.DataFrame({'a': [1, 2], 'b': ['x', 'y']});"
+    "import polars as pl, latently.data as d; t = pl.DataFrame({'a': [1, 2], 'b': ['x', 'y']});"
     "s = d.infer_schema(t); s.decode(s.encode(t), like=t)"
 )
 

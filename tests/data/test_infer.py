@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from tacit.data import infer_schema
+from latently.data import infer_schema
 
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from tacit.data import as_matrix, check_weights
+from latently.data import as_matrix, check_weights
 
 
 def test_float_arrays_are_not_copied():

@@ -12,8 +12,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from tacit.data import TablePrep, infer_schema
-from tacit.data.prepare_columns import fit_curve, middle, skewness
+from latently.data import TablePrep, infer_schema
+from latently.data.prepare_columns import fit_curve, middle, skewness
 
 RNG = np.random.default_rng(0)
 INCOME = RNG.lognormal(size=500)
@@ -194,7 +194,7 @@ def test_a_log_lifts_what_lies_below_its_range():
 
 
 def test_in_a_pipeline_with_a_model_that_takes_holes():
-    from tacit.predict import NaiveBayes
+    from latently.predict import NaiveBayes
 
     X = table()
     X.loc[::5, "income"] = np.nan

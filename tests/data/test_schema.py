@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data import Column, Schema, infer_schema
+from latently.data import Column, Schema, infer_schema
 
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 CITY = Schema((Column("city", "categorical", ("Oslo", "Rome")),))

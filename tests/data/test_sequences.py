@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data import Sequences, SequenceSource, as_sequences, as_source, infer_schema
+from latently.data import Sequences, SequenceSource, as_sequences, as_source, infer_schema
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=20)
 

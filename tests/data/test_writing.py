@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.cluster import GaussianMixture, KMeans
-from tacit.data.paths import FileError
-from tacit.data.writing import ParquetSink
-from tacit.predict import BayesianLinearRegression, GaussianNB
+from latently.cluster import GaussianMixture, KMeans
+from latently.data.paths import FileError
+from latently.data.writing import ParquetSink
+from latently.predict import BayesianLinearRegression, GaussianNB
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_limit_on_the_size_of_files(rows, tmp_path):
     code = """
         import resource, signal, sys
         from pathlib import Path
-        from tacit.cluster import KMeans
+        from latently.cluster import KMeans
         folder = Path(sys.argv[1])
         model = KMeans(2, random_state=0).fit(folder / "data", columns=["a", "b"])
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

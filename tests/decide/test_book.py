@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from tacit.decide import Bet, dutch_book
-from tacit.decide.logic import parse, parse_belief
+from latently.decide import Bet, dutch_book
+from latently.decide.logic import parse, parse_belief
 
 
 def truth(expression, world):

@@ -11,7 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tacit.decide import (
+from latently.decide import (
     Recalibrated,
     brier_score,
     expected_calibration_error,

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from tacit.decide import DecideMixin, Reward, decide, expected_reward, thresholds, value_of_information
+from latently.decide import DecideMixin, Reward, decide, expected_reward, thresholds, value_of_information
 
 TREATMENT = {"well": {"wait": 10, "treat": 7}, "ill": {"wait": 3, "treat": 5}}
 

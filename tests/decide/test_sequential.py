@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tacit.decide import BeliefState, DecideMixin
+from latently.decide import BeliefState, DecideMixin
 
 RAIN = BeliefState([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], states=["rain", "dry"])
 

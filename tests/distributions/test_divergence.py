@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from tacit.distributions import (
+from latently.distributions import (
     Bernoulli,
     Beta,
     Categorical,
@@ -21,7 +21,7 @@ from tacit.distributions import (
     entropy,
     kl_divergence,
 )
-from tacit.distributions.divergence import _divergence
+from latently.distributions.divergence import _divergence
 
 positive = st.floats(0.5, 20)
 unit = st.floats(0.01, 0.99)

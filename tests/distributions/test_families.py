@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from tacit.distributions import (
+from latently.distributions import (
     Bernoulli,
     Categorical,
     ColumnError,
@@ -18,8 +18,8 @@ from tacit.distributions import (
     Poisson,
     Sums,
 )
-from tacit.distributions.inputs import generator, patterns
-from tacit.distributions.iterate import until_still
+from latently.distributions.inputs import generator, patterns
+from latently.distributions.iterate import until_still
 
 NAN = np.nan
 
@@ -205,7 +205,7 @@ def test_marginals_that_leave_the_family():
 
 def test_the_room_loads_without_heavy_company():
     heavy = ("sklearn", "numba", "pandas", "scipy.stats")
-    code = f"import sys, tacit.distributions; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, latently.distributions; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from tacit.distributions import ColumnError, Gaussian, NormalInverseWishart, Sums
+from latently.distributions import ColumnError, Gaussian, NormalInverseWishart, Sums
 
 KINDS = ("full", "diag", "spherical")
 NAN = np.nan
@@ -110,8 +110,8 @@ def test_patterns_in_several_blocks_kept_or_not(monkeypatch, block, kept):
     X = holes(rows(60), 0.4)
     known = Gaussian(np.zeros(3), np.eye(3))
     whole, fitted = known.expected_statistics(X), Gaussian().fit(X)
-    monkeypatch.setattr("tacit.distributions.incomplete.BLOCK", block)
-    monkeypatch.setattr("tacit.distributions.incomplete.KEPT", kept)
+    monkeypatch.setattr("latently.distributions.incomplete.BLOCK", block)
+    monkeypatch.setattr("latently.distributions.incomplete.KEPT", kept)
     np.testing.assert_allclose(known.expected_statistics(X).scatter(), whole.scatter(), rtol=1e-10)
     np.testing.assert_allclose(Gaussian().fit(X).covariance, fitted.covariance, rtol=1e-9)
 

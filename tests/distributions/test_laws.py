@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from tacit.distributions import (
+from latently.distributions import (
     Bernoulli,
     Beta,
     Categorical,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.distributions import (
+from latently.distributions import (
     Bernoulli,
     Beta,
     Categorical,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tacit.distributions import Bernoulli, Categorical, Gaussian, Moments, Parts, Poisson, Sums
+from latently.distributions import Bernoulli, Categorical, Gaussian, Moments, Parts, Poisson, Sums
 
 rows = arrays(
     np.float64,

@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans as ForeignKMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import mutual_info_score, roc_auc_score
 
-from tacit.cluster import GaussianMixture, Mixture
-from tacit.explain import cluster_cards
+from latently.cluster import GaussianMixture, Mixture
+from latently.explain import cluster_cards
 
 
 class Known:

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
 
-from tacit.cluster import GaussianMixture, Mixture
-from tacit.explain import surprise_shares, surprises
+from latently.cluster import GaussianMixture, Mixture
+from latently.explain import surprise_shares, surprises
 
 COVARIANCE = np.array([[1.0, 0.9], [0.9, 1.0]])
 

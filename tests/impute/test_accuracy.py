@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 
-from tacit.impute import Imputer
+from latently.impute import Imputer
 
 SHARES = (0.1, 0.3)
 SEED = 0

@@ -2,8 +2,8 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tacit.cluster import GaussianMixture
-from tacit.impute import Imputer
+from latently.cluster import GaussianMixture
+from latently.impute import Imputer
 
 
 @parametrize_with_checks([Imputer(random_state=0), Imputer(GaussianMixture(2, random_state=0))])

@@ -11,9 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
-from tacit.data import Column, Schema
-from tacit.impute import Imputer
+from latently.cluster import BernoulliMixture, GaussianMixture, Mixture
+from latently.data import Column, Schema
+from latently.impute import Imputer
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.3], [0.0, 0.3, 1.0]])
 

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.naive_bayes import GaussianNB
 
-from tacit.distributions import Bernoulli, Beta, Gaussian, NormalInverseWishart
-from tacit.infer import Posterior
-from tacit.plot.posterior import CalibrationDisplay, PosteriorDisplay
+from latently.distributions import Bernoulli, Beta, Gaussian, NormalInverseWishart
+from latently.infer import Posterior
+from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.metrics import mutual_info_score
 
-from tacit.infer import Conditional, Joint
+from latently.infer import Conditional, Joint
 
 
 def random_network(seed, n=5):

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import integrate, optimize, stats
 from scipy.special import betaln
 
-from tacit.decide import decide
-from tacit.distributions import (
+from latently.decide import decide
+from latently.distributions import (
     Bernoulli,
     Beta,
     Categorical,
@@ -20,7 +20,7 @@ from tacit.distributions import (
     NormalInverseWishart,
     Poisson,
 )
-from tacit.infer import Posterior, PosteriorWarning
+from latently.infer import Posterior, PosteriorWarning
 
 SEEN = np.array([1.5, 2.0, 3.0, 4.0, 5.0, 12.0])
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.special import ndtri
 
-from tacit.infer import Posterior, PosteriorWarning, effective_sample_size, r_hat
+from latently.infer import Posterior, PosteriorWarning, effective_sample_size, r_hat
 
 
 def chains(seed, m, n, rho, shift):

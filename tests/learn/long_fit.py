@@ -10,9 +10,9 @@ import warnings
 
 import numpy as np
 
-from tacit.cluster import GaussianMixture
-from tacit.learn import threads
-from tacit.learn.checkpoint import checkpointing
+from latently.cluster import GaussianMixture
+from latently.learn import threads
+from latently.learn.checkpoint import checkpointing
 
 
 def rows():

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from toy import START, Coins, TwoCoins, tosses
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
-from tacit.data import container
-from tacit.data.chunks import as_source
-from tacit.learn import checkpoint, em, reducing, threads
-from tacit.learn.checkpoint import CheckpointMismatch, CheckpointWarning, checkpointing
-from tacit.learn.checkpoint_tree import fingerprint, put_together, taken_apart
-from tacit.sequence import CategoricalHMM, GaussianHMM
+from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
+from latently.data import container
+from latently.data.chunks import as_source
+from latently.learn import checkpoint, em, reducing, threads
+from latently.learn.checkpoint import CheckpointMismatch, CheckpointWarning, checkpointing
+from latently.learn.checkpoint_tree import fingerprint, put_together, taken_apart
+from latently.sequence import CategoricalHMM, GaussianHMM
 
 
 class Killed(BaseException):

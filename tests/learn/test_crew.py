@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from tacit.learn import n_threads
-from tacit.learn.crew import crew, in_order
+from latently.learn import n_threads
+from latently.learn.crew import crew, in_order
 
 
 def test_threads_are_kept_for_the_next_one_and_not_lent_twice():

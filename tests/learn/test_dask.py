@@ -15,16 +15,16 @@ from dask import delayed
 from sklearn.base import clone
 from toy import START, TwoCoins, tosses
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
-from tacit.data import TablePrep, infer_schema
-from tacit.data.chunks import as_source
-from tacit.data.dask import dask_source
-from tacit.distributions import Gamma
-from tacit.impute import Imputer
-from tacit.learn import em, reducing, select, threads
-from tacit.learn.dask import lazy_map
-from tacit.learn.start import sample_rows
-from tacit.predict import (
+from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
+from latently.data import TablePrep, infer_schema
+from latently.data.chunks import as_source
+from latently.data.dask import dask_source
+from latently.distributions import Gamma
+from latently.impute import Imputer
+from latently.learn import em, reducing, select, threads
+from latently.learn.dask import lazy_map
+from latently.learn.start import sample_rows
+from latently.predict import (
     BayesianLinearRegression,
     BernoulliNB,
     CategoricalNB,
@@ -32,7 +32,7 @@ from tacit.predict import (
     MultinomialNB,
     NaiveBayes,
 )
-from tacit.sequence import GaussianHMM, MarkovChain
+from latently.sequence import GaussianHMM, MarkovChain
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 3)) + np.repeat([[0.0], [4.0], [-4.0]], 300, axis=0)
@@ -57,8 +57,8 @@ def coins(source, **options):
         return em(TwoCoins(), START, reduce, **({"tol": 1e-9, "max_iter": 500} | options))
 
 
-def test_importing_tacit_does_not_import_dask():
-    code = "import sys, tacit, tacit.learn, tacit.cluster, tacit.data.dask; print('dask' in sys.modules)"
+def test_importing_latently_does_not_import_dask():
+    code = "import sys, latently, latently.learn, latently.cluster, latently.data.dask; print('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

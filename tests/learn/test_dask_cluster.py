@@ -15,11 +15,11 @@ import toy
 from sklearn.base import clone
 from toy import START, Seen, TwoCoins, tosses
 
-from tacit.cluster import GaussianMixture, KMeans, Mixture
-from tacit.data.dask import dask_source
-from tacit.learn import em, n_threads, reducing, select
-from tacit.learn.checkpoint import checkpointing
-from tacit.predict import GaussianNB, NaiveBayes
+from latently.cluster import GaussianMixture, KMeans, Mixture
+from latently.data.dask import dask_source
+from latently.learn import em, n_threads, reducing, select
+from latently.learn.checkpoint import checkpointing
+from latently.predict import GaussianNB, NaiveBayes
 
 distributed = pytest.importorskip("distributed")
 ROWS = tosses(4000)
@@ -96,7 +96,7 @@ def test_naive_bayes_goes_once_over_what_the_workers_are_still_computing(client)
 
 
 def test_many_tasks_are_sent_as_one_graph(client, monkeypatch):
-    monkeypatch.setattr("tacit.learn.dask.FEW_TASKS", 0)
+    monkeypatch.setattr("latently.learn.dask.FEW_TASKS", 0)
     assert coins(dask_source(da.from_array(ROWS, chunks=CHUNKS))).trace == in_process().trace
 
 

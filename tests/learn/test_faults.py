@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from test_checkpoint import coins, same_bits
 
-from tacit.learn import threads
-from tacit.learn.checkpoint import CheckpointWarning, checkpointing
+from latently.learn import threads
+from latently.learn.checkpoint import CheckpointWarning, checkpointing
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits as POSIX has them")
 PROGRAM = Path(__file__).with_name("long_fit.py")

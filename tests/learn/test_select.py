@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Foreign
 
-from tacit.cluster import GaussianMixture
-from tacit.learn import select, threads
+from latently.cluster import GaussianMixture
+from latently.learn import select, threads
 
 FAITHFUL = Path(__file__).parents[1] / "reference" / "old_faithful.csv"
 EXACT = {"tol": 1e-9, "max_iter": 5000, "reg_covar": 0.0, "random_state": 0}

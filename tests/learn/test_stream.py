@@ -6,10 +6,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
-from tacit.learn import stream
-from tacit.learn.stream import faded
-from tacit.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
+from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
+from latently.learn import stream
+from latently.learn.stream import faded
+from latently.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
 
 
 def two_groups(rng, n, shift=0.0):

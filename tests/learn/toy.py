@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.learn import Statistics
+from latently.learn import Statistics
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from tests.checks.models import BallMixture, RunningMean
 
-import tacit
-from tacit import distributions
-from tacit.persist import encode, load, read_manifest, register, save
-from tacit.persist.decode import Decoder
+import latently
+from latently import distributions
+from latently.persist import encode, load, read_manifest, register, save
+from latently.persist.decode import Decoder
 
 X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0, 0.0], [6.0, 6.0]], 30, axis=0)
 
@@ -137,8 +137,8 @@ def test_random_streams_go_on_where_they_were(rng):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_fitted_model_predicts_the_same_bits(tmp_path, dtype):
     model = BallMixture(random_state=0).fit(X.astype(dtype))
-    tacit.save(model, tmp_path / "m.tacit")
-    back = tacit.load(tmp_path / "m.tacit")
+    latently.save(model, tmp_path / "m.latently")
+    back = latently.load(tmp_path / "m.latently")
     assert type(back) is BallMixture
     assert back.get_params() == model.get_params()
     assert set(vars(back)) == set(vars(model))
@@ -237,7 +237,7 @@ def test_the_parameters_of_a_loaded_distribution_are_protected(tmp_path):
 def test_a_schema(tmp_path):
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"a": [1.0, None], "b": ["x", "y"]})
-    schema = tacit.data.infer_schema(table)
+    schema = latently.data.infer_schema(table)
     save(schema, tmp_path / "s")
     assert load(tmp_path / "s") == schema
 
@@ -269,11 +269,11 @@ def test_the_manifest_tells_class_and_versions(tmp_path):
     manifest = read_manifest(tmp_path / "d")
     assert manifest["format"] == 1
     assert manifest["versions"] == {
-        "tacit": tacit.__version__,
+        "latently": latently.__version__,
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    assert manifest["model"]["class"] == "tacit.distributions.Poisson"
+    assert manifest["model"]["class"] == "latently.distributions.Poisson"
 
 
 def test_any_program_that_reads_safetensors_sees_the_arrays(tmp_path):
@@ -285,7 +285,7 @@ def test_any_program_that_reads_safetensors_sees_the_arrays(tmp_path):
 
 
 def test_saving_over_a_file_keeps_the_old_one_until_the_new_one_is_whole(tmp_path, monkeypatch):
-    path = tmp_path / "m.tacit"
+    path = tmp_path / "m.latently"
     save(distributions.Poisson(2.0), path)
 
     def broken(*args):
@@ -296,7 +296,7 @@ def test_saving_over_a_file_keeps_the_old_one_until_the_new_one_is_whole(tmp_pat
         with pytest.raises(OSError, match="disk full"):
             save(distributions.Poisson(3.0), path)
     assert load(path) == distributions.Poisson(2.0)
-    assert os.listdir(tmp_path) == ["m.tacit"]
+    assert os.listdir(tmp_path) == ["m.latently"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are of POSIX")
@@ -311,13 +311,13 @@ def test_a_saved_file_has_the_usual_mode(tmp_path):
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is of POSIX")
 def test_a_killed_writer_leaves_a_whole_file(tmp_path):
-    path = tmp_path / "d.tacit"
+    path = tmp_path / "d.latently"
     save(distributions.Poisson(np.full(200_000, 1.0)), path)
     code = (
-        "import sys, numpy as np, tacit\n"
-        "from tacit.distributions import Poisson\n"
+        "import sys, numpy as np, latently\n"
+        "from latently.distributions import Poisson\n"
         "print('ready', flush=True)\n"
-        "for i in range(1, 10**6): tacit.save(Poisson(np.full(200_000, float(i))), sys.argv[1])\n"
+        "for i in range(1, 10**6): latently.save(Poisson(np.full(200_000, float(i))), sys.argv[1])\n"
     )
     writer = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
     with writer, writer.stdout:
@@ -336,13 +336,13 @@ def test_pickle_works_too(tmp_path):
 
 
 def test_an_object_shared_with_a_dict_parameter_comes_back(tmp_path):
-    from tacit.cluster import GaussianMixture
-    from tacit.distributions import Dirichlet
+    from latently.cluster import GaussianMixture
+    from latently.distributions import Dirichlet
 
     prior = {"weights": Dirichlet(np.array([2.0, 3.0]))}
     mixture = GaussianMixture(2, prior=prior, random_state=0).fit(np.arange(20.0)[:, None])
     mixture.seen_prior_ = prior["weights"]
-    tacit.save(mixture, tmp_path / "shared.tacit")
-    loaded = tacit.load(tmp_path / "shared.tacit")
+    latently.save(mixture, tmp_path / "shared.latently")
+    loaded = latently.load(tmp_path / "shared.latently")
     assert loaded.seen_prior_ == prior["weights"]
     assert loaded.prior["weights"] == prior["weights"]

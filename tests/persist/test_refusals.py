@@ -10,16 +10,16 @@ from safetensors.numpy import save as save_tensors
 from sklearn.cluster import KMeans as ForeignKMeans
 from tests.checks.models import BallMixture, RunningMean
 
-from tacit.data import container
-from tacit.distributions import Poisson
-from tacit.persist import LoadError, classes, load, register, save
+from latently.data import container
+from latently.distributions import Poisson
+from latently.persist import LoadError, classes, load, register, save
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 
 
 @pytest.fixture
 def saved(tmp_path):
-    path = tmp_path / "model.tacit"
+    path = tmp_path / "model.latently"
     save(BallMixture(random_state=0).fit(X), path)
     return path
 
@@ -49,7 +49,7 @@ class Loop(RunningMean):
         (np.zeros(2, dtype=[("a", "f8")]), r"BallMixture\.means_init .*cannot be saved"),
         (np.array([object()], dtype=object), r"BallMixture\.means_init\[0\] is a builtins\.object"),
         (np.float64, r"BallMixture\.means_init is a builtins\.type"),
-        (Loop(), r"Loop, which cannot be saved .*tacit\.persist\.register"),
+        (Loop(), r"Loop, which cannot be saved .*latently\.persist\.register"),
     ],
     ids=["lambda", "nested", "foreign", "masked", "structured", "objects", "class", "unregistered"],
 )
@@ -85,14 +85,14 @@ def test_only_estimators_and_frozen_records_can_be_registered():
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
-        load(tmp_path / "nothing.tacit")
+        load(tmp_path / "nothing.latently")
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.001, 0.1, 0.5, 0.9, 0.999])
 def test_a_truncated_file(saved, keep):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(keep * len(content))])
-    with pytest.raises(LoadError, match=r"model\.tacit is not a whole tacit file .*save the model again"):
+    with pytest.raises(LoadError, match=r"model\.latently is not a whole latently file .*save the model again"):
         load(saved)
 
 
@@ -117,7 +117,7 @@ def test_an_altered_number_is_called_altered(saved):
 def test_a_file_of_another_program(tmp_path):
     path = tmp_path / "other.safetensors"
     path.write_bytes(save_tensors({"a": np.zeros(2)}))
-    with pytest.raises(LoadError, match="lacks the field 'tacit'"):
+    with pytest.raises(LoadError, match="lacks the field 'latently'"):
         load(path)
 
 
@@ -126,7 +126,7 @@ def test_a_pickle_is_refused(tmp_path):
 
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(BallMixture()))
-    with pytest.raises(LoadError, match="not a whole tacit file"):
+    with pytest.raises(LoadError, match="not a whole latently file"):
         load(path)
 
 
@@ -135,15 +135,15 @@ def test_a_pickle_is_refused(tmp_path):
 
 def test_a_newer_format(saved):
     def change(manifest, arrays):
-        manifest["format"], manifest["versions"]["tacit"] = 2, "9.0.0"
+        manifest["format"], manifest["versions"]["latently"] = 2, "9.0.0"
 
-    with pytest.raises(LoadError, match=r"'format' .* is 2, written by tacit 9\.0\.0; .*upgrade tacit"):
+    with pytest.raises(LoadError, match=r"'format' .* is 2, written by latently 9\.0\.0; .*upgrade latently"):
         load(rewrite(saved, change))
 
 
-def test_a_newer_tacit_of_the_same_format_is_read(saved):
+def test_a_newer_latently_of_the_same_format_is_read(saved):
     def change(manifest, arrays):
-        manifest["versions"]["tacit"] = "99.1.0"
+        manifest["versions"]["latently"] = "99.1.0"
 
     assert load(rewrite(saved, change)).converged_
 
@@ -207,17 +207,17 @@ def test_a_missing_array_is_named(saved):
 @pytest.mark.parametrize(
     "name",
     [
-        "tacit.cluster.Nothing",
-        "tacit.nothing.Model",
+        "latently.cluster.Nothing",
+        "latently.nothing.Model",
         "os.system",
         "builtins.eval",
         "subprocess.Popen",
         "sklearn.cluster.KMeans",
-        "tacit.distributions.base.np",
-        "tacit.distributions.base.ABC",
-        "tacit.learn.em.os",
-        "tacit.persist.store.Encoder",
-        "tacit",
+        "latently.distributions.base.np",
+        "latently.distributions.base.ABC",
+        "latently.learn.em.os",
+        "latently.persist.store.Encoder",
+        "latently",
         "",
         3,
         None,
@@ -227,14 +227,14 @@ def test_an_unknown_class_is_refused(saved, name):
     def change(manifest, arrays):
         manifest["model"]["class"] = name
 
-    with pytest.raises(LoadError, match="this tacit does not know: install the version"):
+    with pytest.raises(LoadError, match="this latently does not know: install the version"):
         load(rewrite(saved, change))
 
 
-def test_nothing_outside_tacit_is_imported(saved, tmp_path, monkeypatch):
+def test_nothing_outside_latently_is_imported(saved, tmp_path, monkeypatch):
     (tmp_path / "trap.py").write_text("raise SystemExit('code from a file was run')")
     monkeypatch.syspath_prepend(tmp_path)
-    for name in ("trap.Model", "tacit.trap.Model", "tacit.distributions.trap.Model"):
+    for name in ("trap.Model", "latently.trap.Model", "latently.distributions.trap.Model"):
         with pytest.raises(LoadError, match="does not know"):
             load(rewrite(saved, lambda manifest, _, name=name: manifest["model"].update({"class": name})))
 
@@ -245,7 +245,7 @@ def test_a_room_whose_dependency_is_absent_says_so(monkeypatch):
 
     monkeypatch.setattr(classes, "_find", absent)
     with pytest.raises(LoadError, match="needs torch: install it"):
-        classes.class_of("tacit.neural.Autoencoder", "model")
+        classes.class_of("latently.neural.Autoencoder", "model")
 
 
 @pytest.mark.parametrize("name", ["predict", "__class__", "__dict__", "two words", "fit"])
@@ -257,7 +257,7 @@ def test_no_attribute_hides_a_method(saved, name):
         load(rewrite(saved, change))
 
 
-NEGATIVE = {"kind": "record", "class": "tacit.distributions.Poisson", "fields": {"rate": -1.0}}
+NEGATIVE = {"kind": "record", "class": "latently.distributions.Poisson", "fields": {"rate": -1.0}}
 STREAM = {"kind": "generator", "state": {"kind": "dict", "items": [["bit_generator", "seed"]]}}
 
 
@@ -271,7 +271,7 @@ STREAM = {"kind": "generator", "state": {"kind": "dict", "items": [["bit_generat
         (NEGATIVE, "must not be negative"),
         ({"kind": "record", "class": "tests.checks.models.BallMixture", "fields": {}}, "saved as a record"),
         (
-            {"kind": "estimator", "class": "tacit.distributions.Poisson", "params": {}, "fitted": {}},
+            {"kind": "estimator", "class": "latently.distributions.Poisson", "params": {}, "fitted": {}},
             "saved as an estimator",
         ),
         (STREAM, "random stream 'seed'"),
@@ -296,10 +296,10 @@ def test_an_array_of_objects_cannot_come_from_a_file(saved):
 
 @pytest.mark.parametrize("text", ["{", "[]", "[" * 100_000])
 def test_a_manifest_that_is_none(tmp_path, text):
-    labels = {"tacit": text, "sha256": container._digest(text, {})}
+    labels = {"latently": text, "sha256": container._digest(text, {})}
     path = tmp_path / "m"
     path.write_bytes(save_tensors({}, metadata=labels))
-    with pytest.raises(LoadError, match="'tacit' is not a JSON"):
+    with pytest.raises(LoadError, match="'latently' is not a JSON"):
         load(path)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-import tacit.plot
-from tacit.cluster import GaussianMixture
-from tacit.distributions import Bernoulli, Beta
-from tacit.infer import Posterior
-from tacit.learn import select
-from tacit.plot import (
+import latently.plot
+from latently.cluster import GaussianMixture
+from latently.distributions import Bernoulli, Beta
+from latently.infer import Posterior
+from latently.learn import select
+from latently.plot import (
     CalibrationDisplay,
     DecisionRegionsDisplay,
     DensityDisplay,
@@ -51,7 +51,7 @@ MAKE = {
 
 
 def test_every_display_is_here():
-    assert {cls.__name__ for cls in MAKE} == set(tacit.plot.__all__)
+    assert {cls.__name__ for cls in MAKE} == set(latently.plot.__all__)
 
 
 @pytest.mark.parametrize("cls", MAKE, ids=lambda cls: cls.__name__)
@@ -69,5 +69,5 @@ def test_made_is_drawn_and_can_be_drawn_again(cls):
 
 
 def test_matplotlib_is_loaded_late():
-    code = "import sys, tacit.plot; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, latently.plot; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

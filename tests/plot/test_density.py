@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.datasets import load_iris
 
-from tacit.cluster import BernoulliMixture, GaussianMixture, Mixture
-from tacit.distributions import Poisson
-from tacit.plot import DensityDisplay
+from latently.cluster import BernoulliMixture, GaussianMixture, Mixture
+from latently.distributions import Poisson
+from latently.plot import DensityDisplay
 
 IRIS = load_iris(as_frame=True).data
 

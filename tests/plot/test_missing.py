@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from tacit.plot import MissingnessDisplay
+from latently.plot import MissingnessDisplay
 
 FRAME = pd.DataFrame({"cm": [1.0, -999, 3, 4, None, 6], "city": ["a", None, "b", None, None, "?"]})
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture, KMeans
-from tacit.plot import MixtureDisplay
+from latently.cluster import GaussianMixture, KMeans
+from latently.plot import MixtureDisplay
 
 IRIS = load_iris(as_frame=True).data
 

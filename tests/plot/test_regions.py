@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
-from tacit.cluster import GaussianMixture
-from tacit.plot import DecisionRegionsDisplay
-from tacit.predict import GaussianNB, NaiveBayes
+from latently.cluster import GaussianMixture
+from latently.plot import DecisionRegionsDisplay
+from latently.predict import GaussianNB, NaiveBayes
 
 X, Y = load_iris(return_X_y=True)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from tacit.cluster import GaussianMixture
-from tacit.learn import select
-from tacit.plot import SelectionDisplay
+from latently.cluster import GaussianMixture
+from latently.learn import select
+from latently.plot import SelectionDisplay
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 GRID = {"n_components": [3, 1, 2], "covariance_type": ["full", "diag"]}

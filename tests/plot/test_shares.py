@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
-from tacit.cluster import GaussianMixture
-from tacit.plot import ResponsibilitiesDisplay
+from latently.cluster import GaussianMixture
+from latently.plot import ResponsibilitiesDisplay
 
 
 def test_bands_are_the_probabilities_in_their_order():

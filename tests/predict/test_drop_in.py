@@ -10,8 +10,8 @@ from scipy import stats
 from scipy.special import logsumexp
 from sklearn.datasets import load_digits, load_iris
 
-from tacit import predict
-from tacit.learn import threads
+from latently import predict
+from latently.learn import threads
 
 NAMES = ["GaussianNB", "BernoulliNB", "CategoricalNB", "MultinomialNB"]
 
@@ -263,7 +263,7 @@ def test_decisions_by_reward():
 
 
 def test_rows_on_disk_or_in_chunks_are_read_chunk_by_chunk():
-    from tacit.data import as_source
+    from latently.data import as_source
 
     X, y = load_iris(return_X_y=True)
     whole, chunked = predict.GaussianNB().fit(X, y), predict.GaussianNB().fit(as_source(X, chunk_rows=7), y)

@@ -9,9 +9,9 @@ from scipy import stats
 from sklearn.datasets import load_diabetes, load_linnerud
 from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge
 
-from tacit.learn import threads
-from tacit.predict import BayesianLinearRegression
-from tacit.predict.evidence import Hyper, Problem, Spectrum, State, _expectation, _fixed_point, eigen
+from latently.learn import threads
+from latently.predict import BayesianLinearRegression
+from latently.predict.evidence import Hyper, Problem, Spectrum, State, _expectation, _fixed_point, eigen
 
 
 def data(n=200, d=5, seed=0, noise=1.0):
@@ -273,7 +273,7 @@ def test_models_that_do_not_fit_together_are_not_merged():
 
 
 def test_rows_in_chunks():
-    from tacit.data import as_source
+    from latently.data import as_source
 
     X, y, _ = data()
     whole, chunked = (BayesianLinearRegression().fit(rows, y) for rows in (X, as_source(X, chunk_rows=7)))

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_iris
 
-from tacit.data import infer_schema
-from tacit.distributions import Exponential, Gamma
-from tacit.predict import CategoricalNB, GaussianNB, NaiveBayes
-from tacit.predict.estimates import m_estimate
+from latently.data import infer_schema
+from latently.distributions import Exponential, Gamma
+from latently.predict import CategoricalNB, GaussianNB, NaiveBayes
+from latently.predict.estimates import m_estimate
 
 
 def house_votes():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.predict.statistics import GaussianStatistics
+from latently.predict.statistics import GaussianStatistics
 
 
 def of(X, codes, weights=None, n_classes=3):

@@ -12,7 +12,7 @@ def contents(n: int = 600) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     return {
         "version": 1,
-        "tacit": "0.1.0",
+        "latently": "0.1.0",
         "source": {
             "name": "wages.csv",
             "rows": 250_000,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.report.example_contents import contents, hostile
 
-from tacit.report import Report, example_table, explore
+from latently.report import Report, example_table, explore
 
-REQUIRED = os.environ.get("TACIT_REQUIRE_BROWSER") == "1"
+REQUIRED = os.environ.get("LATENTLY_REQUIRE_BROWSER") == "1"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 N = 200
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

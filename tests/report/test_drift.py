@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tacit.report import compare
-from tacit.report.drift_test import permuted
+from latently.report import compare
+from latently.report.drift_test import permuted
 
 
 def _table(rng: np.random.Generator, n: int = 300) -> dict[str, Any]:

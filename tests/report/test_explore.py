@@ -9,11 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import tacit
-from tacit.report import explore
+import latently
+from latently.report import explore
 
 SECTIONS = {
-    "version", "tacit", "source", "insights", "columns", "clusters", "selection", "map", "anomalies", "missing",
+    "version", "latently", "source", "insights", "columns", "clusters", "selection", "map", "anomalies", "missing",
     "dependencies", "target", "time", "limits", "warnings",
 }  # fmt: skip
 
@@ -173,7 +173,7 @@ def test_whatever_can_be_shown_is_shown(table):
     told = explore(table).to_dict()
     assert len(told["columns"]) == len(table)
     assert json.dumps(told, allow_nan=False)
-    assert tacit.explore(table).to_markdown()
+    assert latently.explore(table).to_markdown()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.report import example_table, explore
+from latently.report import example_table, explore
 
 SECTIONS = ("clusters", "selection", "map", "anomalies", "missing", "dependencies", "target", "time")
 
@@ -52,8 +52,8 @@ def test_it_is_plain_data_that_json_brings_back(found):
 
 
 def test_the_top(found):
-    assert list(found)[:4] == ["version", "tacit", "source", "insights"]
-    assert set(found) == {"version", "tacit", "source", "insights", "columns", *SECTIONS, "limits", "warnings"}
+    assert list(found)[:4] == ["version", "latently", "source", "insights"]
+    assert set(found) == {"version", "latently", "source", "insights", "columns", *SECTIONS, "limits", "warnings"}
     assert found["version"] == 1
     source = found["source"]
     assert (source["name"], source["rows"], source["columns"], source["rows_used"]) == ("all of it", 400, 11, 400)

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit.report import explore
+from latently.report import explore
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=60)

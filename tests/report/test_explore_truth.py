@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.explore_truth import SETTINGS, any_finding
 
-from tacit.report import explore
+from latently.report import explore
 
 PLANTED = [
     name for name in SETTINGS if not name.startswith("noise") and "any other" not in name and "1 sd," not in name

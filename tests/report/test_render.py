@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.report.example_contents import HOSTILE, contents, hostile
 
-from tacit.report import Report
-from tacit.report.charts import charts
-from tacit.report.charts_map import map_chart
+from latently.report import Report
+from latently.report.charts import charts
+from latently.report.charts_map import map_chart
 
 SKIPPABLE = ("clusters", "map", "selection", "anomalies", "missing", "dependencies", "target", "time")
 

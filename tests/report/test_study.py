@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.cluster import Mixture
-from tacit.report.study.association import classed, compare, ranked
-from tacit.report.study.curves import Curve, fit_curve
-from tacit.report.study.evidence import belief, beliefs, share_interval
-from tacit.report.study.groups import _valley, counted
-from tacit.report.study.information import Told
-from tacit.report.study.view import View, view_of
+from latently.cluster import Mixture
+from latently.report.study.association import classed, compare, ranked
+from latently.report.study.curves import Curve, fit_curve
+from latently.report.study.evidence import belief, beliefs, share_interval
+from latently.report.study.groups import _valley, counted
+from latently.report.study.information import Told
+from latently.report.study.view import View, view_of
 
 RNG = np.random.default_rng(0)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from tacit.distributions import Beta
-from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, ImpossibleSequence, PoissonHMM
+from latently.distributions import Beta
+from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, ImpossibleSequence, PoissonHMM
 
 X = np.random.RandomState(0).standard_normal((20, 2))
 

@@ -36,8 +36,8 @@ PASSING = 97 + 20 + 12 + 70 + 8
 
 def rewritten(name: str) -> str:
     source = (Path(hmmlearn.__file__).parent / "tests" / f"{name}.py").read_text(encoding="utf-8")
-    source = re.sub(r"^from (\.\.|hmmlearn) import hmm$", "from tacit import sequence as hmm", source, flags=re.M)
-    source = re.sub(r"^from \.\.hmm import", "from tacit.sequence import", source, flags=re.M)
+    source = re.sub(r"^from (\.\.|hmmlearn) import hmm$", "from latently import sequence as hmm", source, flags=re.M)
+    source = re.sub(r"^from \.\.hmm import", "from latently.sequence import", source, flags=re.M)
     source = re.sub(r"^from \. import", "from hmmlearn.tests import", source, flags=re.M)
     return re.sub(r"^from \.(\w+) import", r"from hmmlearn.tests.\1 import", source, flags=re.M)
 
@@ -45,7 +45,7 @@ def rewritten(name: str) -> str:
 def test_hmmlearn_passes_its_own_tests_with_our_classes(tmp_path):
     for name in MODULES:
         text = rewritten(name)
-        assert "tacit" in text
+        assert "latently" in text
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     (tmp_path / "conftest.py").write_text(CONFTEST.format(left_out=list(LEFT_OUT)), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from tacit.distributions import Gaussian
-from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, ImpossibleSequence, PoissonHMM
+from latently.distributions import Gaussian
+from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, ImpossibleSequence, PoissonHMM
 
 
 def two_levels(n=200, gap=5.0, seed=0):

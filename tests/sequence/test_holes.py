@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import NotFittedError
 
-from tacit.cluster import GaussianMixture
-from tacit.data.sequences import as_sequences
-from tacit.distributions import Categorical, Gaussian, Poisson, Product
-from tacit.impute import Imputer
-from tacit.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
+from latently.cluster import GaussianMixture
+from latently.data.sequences import as_sequences
+from latently.distributions import Categorical, Gaussian, Poisson, Product
+from latently.impute import Imputer
+from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
 
 START, A = np.array([0.6, 0.4]), np.array([[0.8, 0.2], [0.3, 0.7]])
 MEANS = np.array([[0.0, 1.0], [3.0, -1.0]])

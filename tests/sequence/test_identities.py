@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sequence.brute import enumerate_paths, random_chain
 
-from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain, stretch, sweep, viterbi
+from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain, stretch, sweep, viterbi
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.booleans())
 QUICK = settings(max_examples=60, deadline=None)

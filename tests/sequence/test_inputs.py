@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.sequence.brute import random_chain
 
-from tacit.distributions import Categorical, Gaussian, Poisson
-from tacit.sequence import HiddenMarkovModel, ImpossibleSequence
-from tacit.sequence.inputs_table import Units
+from latently.distributions import Categorical, Gaussian, Poisson
+from latently.sequence import HiddenMarkovModel, ImpossibleSequence
+from latently.sequence.inputs_table import Units
 
 RNG = np.random.RandomState(0)
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 
-import tacit
-from tacit.data import open_source
-from tacit.distributions import Gaussian
-from tacit.sequence import GaussianHMM, HiddenMarkovModel
-from tacit.sequence.inputs_table import Spread, Units
+import latently
+from latently.data import open_source
+from latently.distributions import Gaussian
+from latently.sequence import GaussianHMM, HiddenMarkovModel
+from latently.sequence.inputs_table import Spread, Units
 
 LENGTHS = [60] * 10
 NAMES = ["speed", "load"]
@@ -98,8 +98,8 @@ def test_a_fit_without_names_forgets_them(by_names):
 
 
 def test_a_model_with_names_can_be_stored(by_names, tmp_path):
-    tacit.save(by_names, tmp_path / "model")
-    again = tacit.load(tmp_path / "model")
+    latently.save(by_names, tmp_path / "model")
+    again = latently.load(tmp_path / "model")
     assert again.score(ROWS, LENGTHS) == by_names.score(ROWS, LENGTHS)
     assert again.n_parameters_ == by_names.n_parameters_
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.sequence.brute import enumerate_paths
 
-from tacit.distributions import Categorical, Gaussian
-from tacit.sequence import HiddenMarkovModel, ImpossibleSequence
+from latently.distributions import Categorical, Gaussian
+from latently.sequence import HiddenMarkovModel, ImpossibleSequence
 
 CASES = [(K, T, p, seed) for seed, (K, T, p) in enumerate([(2, 5, 1), (3, 5, 2), (3, 4, 3), (2, 1, 1)])]
 

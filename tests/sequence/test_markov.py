@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tacit.sequence import MarkovChain
-from tacit.sequence.passage import first_passage_times
+from latently.sequence import MarkovChain
+from latently.sequence.passage import first_passage_times
 
 WEATHER = [[0.4, 0.3, 0.3], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]
 SYMBOLS = st.lists(st.integers(0, 2), min_size=1, max_size=12)

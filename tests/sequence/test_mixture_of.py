@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.distributions import Categorical, Exponential, Gaussian, MixtureDistribution, Poisson
-from tacit.sequence import HiddenMarkovModel, MixtureOf
+from latently.distributions import Categorical, Exponential, Gaussian, MixtureDistribution, Poisson
+from latently.sequence import HiddenMarkovModel, MixtureOf
 
 WEIGHTS = np.array([0.3, 0.7])
 PAIRS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.sequence import CategoricalHMM, GaussianHMM, ImpossibleSequence
+from latently.sequence import CategoricalHMM, GaussianHMM, ImpossibleSequence
 
 RNG = np.random.RandomState(0)
 X = np.r_[RNG.standard_normal((25, 2)), RNG.standard_normal((25, 2)) + 2]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tacit.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
-from tacit.sequence import GaussianHMM
+from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
+from latently.sequence import GaussianHMM
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

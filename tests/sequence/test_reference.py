@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.distributions import Gaussian
-from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel
+from latently.distributions import Gaussian
+from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel
 
 SPEED = np.loadtxt(Path(__file__).parents[1] / "reference" / "speed.csv", skiprows=1)[:, None]
 

@@ -1,11 +1,11 @@
-"""The number of states, chosen by `tacit.learn.select`."""
+"""The number of states, chosen by `latently.learn.select`."""
 
 import numpy as np
 import pytest
 
-from tacit.data.sequences import as_sequences
-from tacit.learn import select
-from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, MarkovChain
+from latently.data.sequences import as_sequences
+from latently.learn import select
+from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, MarkovChain
 
 LENGTHS = [90] * 12
 GRID = {"n_components": range(1, 5)}

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tacit.data.chunks import Chunk
-from tacit.learn.reduce import threads
-from tacit.sequence import GaussianHMM, stretch, sweep
-from tacit.sequence.agenda import BACKWARD, FORWARD, Agenda, Todo, work_through
-from tacit.sequence.chain import Chain
-from tacit.sequence.diagonal import DiagonalPlan, DiagonalStretch
-from tacit.sequence.gaussians import Gaussians, log_density, moments
+from latently.data.chunks import Chunk
+from latently.learn.reduce import threads
+from latently.sequence import GaussianHMM, stretch, sweep
+from latently.sequence.agenda import BACKWARD, FORWARD, Agenda, Todo, work_through
+from latently.sequence.chain import Chain
+from latently.sequence.diagonal import DiagonalPlan, DiagonalStretch
+from latently.sequence.gaussians import Gaussians, log_density, moments
 
 
 class Record:

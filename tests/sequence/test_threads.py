@@ -6,10 +6,10 @@ import threading
 import numpy as np
 import pytest
 
-from tacit.learn.reduce import threads
-from tacit.sequence import CategoricalHMM, GaussianHMM, stretch, sweep
-from tacit.sequence.chain import Chain
-from tacit.sequence.parallel import n_workers, packs, side_by_side
+from latently.learn.reduce import threads
+from latently.sequence import CategoricalHMM, GaussianHMM, stretch, sweep
+from latently.sequence.chain import Chain
+from latently.sequence.parallel import n_workers, packs, side_by_side
 
 N = 30_000
 

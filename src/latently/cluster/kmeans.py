@@ -1,0 +1,289 @@
+"""K-means clustering."""
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from latently.cluster.kmeans_model import LloydModel, LloydStatistics
+from latently.cluster.kmeans_rows import (
+    CHUNK_ROWS,
+    Frame,
+    Table,
+    Unread,
+    distances_to,
+    frame_of,
+)
+from latently.cluster.kmeans_run import Run, labelled, run
+from latently.cluster.kmeans_start import given_start, start_centres
+from latently.cluster.kmeans_stored import read_table, start_table
+from latently.data.sums import summing
+from latently.learn.em import Hook
+from latently.learn.reduce import reducing
+from latently.learn.restarts import best_of
+from latently.learn.skin import Elsewhere, seeds
+
+Array = npt.NDArray[np.float64]
+
+
+class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """K-means clustering: each row belongs to the nearest centre, each centre is the mean of its rows.
+
+    Takes the place of scikit-learn's class of the same name, and finds the same clusters from the same centres.
+    Rows may have missing values (NaN): distances are then taken over the coordinates that are observed and
+    scaled up to all of them, and centres are the means that make the sum of those least.
+
+    Parameters
+    ----------
+    n_clusters
+        How many clusters.
+    init
+        Where to start: "k-means++" (rows far apart), "random" (random rows), an array of centres, or a function
+        of X, n_clusters and random_state that returns one.
+    n_init
+        How many starts, of which the best is kept; "auto" is 10 for "random" and for a function, else 1.
+    max_iter
+        Iterations at most.
+    tol
+        Converged when the squared movement of all centres is at most this share of the mean variance of the
+        columns, or when no row changes its cluster.
+    verbose
+        1 shows a progress bar on a terminal, and a line for each iteration elsewhere.
+    random_state
+        Seed or generator.
+    copy_x
+        Accepted for scikit-learn's sake: X is never changed.
+    algorithm
+        Accepted for scikit-learn's sake: "lloyd" and "elkan" name the same, exact, search.
+    empty
+        What becomes of a cluster that no row is nearest to: "keep" leaves its centre where it is; "split" gives
+        it the row that is farthest from its own centre, as scikit-learn does.
+
+    Attributes
+    ----------
+    cluster_centers_
+        (n_clusters, columns) centres.
+    labels_
+        (rows,) cluster of each row.
+    inertia_
+        Sum of weighted squared distances to the nearest centre.
+    n_iter_, converged_, reason_
+        How the best start ended: "converged", "max_iter", "stopped" or "interrupted" (Ctrl-C).
+    trace_
+        Free energy at the start of each iteration, and at the end: minus the inertia, up to a constant.
+    cluster_weights_
+        (n_clusters,) weight of the rows in each cluster, of all batches together after `partial_fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, np.nan], [10.0, 2.0], [10.0, 4.0], [10.0, 0.0]])
+    >>> model = KMeans(n_clusters=2, random_state=0).fit(X)
+    >>> model.predict([[0.0, 0.0], [np.nan, 3.0], [12.0, 3.0]]) == model.labels_[[0, 1, 3]]
+    array([ True,  True,  True])
+    >>> np.sort(model.cluster_centers_, axis=0)
+    array([[ 1.,  2.], [10.,  3.]])
+    """
+
+    _is_iterative = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "copy_x": ["boolean"],
+        "algorithm": [StrOptions({"lloyd", "elkan"})],
+        "empty": [StrOptions({"split", "keep"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | Literal["auto"] = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: Literal["lloyd", "elkan"] = "lloyd",
+        empty: Literal["keep", "split"] = "keep",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.empty = empty
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, on_iteration: Hook | None = None) -> Self:
+        """Find the clusters of the rows.
+
+        Parameters
+        ----------
+        X
+            Rows to cluster; NaN is missing. A sparse matrix is read in dense blocks, a file in chunks.
+        y
+            Not used.
+        sample_weight
+            Weight of each row.
+        on_iteration
+            Called after each iteration with its `latently.learn.Step`; a true return value stops the fit.
+        """
+        table = read_table(self, X, sample_weight, reset=True)
+        self._check_rows(table)
+        with reducing(table.source) as reduce:
+            given = given_start(self.init, table, self.n_clusters)
+            frame = frame_of(reduce, table.source.column_names, given, table.X.shape[0])
+        best = self._best(table, frame, on_iteration)
+        self._remember(best, table, frame)
+        found = np.count_nonzero(best.stats.weight if isinstance(table.X, Unread) else np.bincount(best.labels))
+        if found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). "
+                "Possibly due to duplicate points in X, or to centres that no row is nearest to.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from a further batch of rows: each centre becomes the mean of all rows it has been given so far.
+
+        The first batch draws the start, so it needs at least as many rows as there are clusters. `labels_` and
+        `inertia_` are those of the batch under the new centres.
+        """
+        begun = hasattr(self, "cluster_centers_")
+        table = read_table(self, X, sample_weight, reset=not begun)
+        if not begun:
+            self._check_rows(table)
+        init = self.cluster_centers_ if begun else self.init
+        with reducing(table.source) as reduce:
+            frame = frame_of(reduce, table.source.column_names, given_start(init, table, self.n_clusters))
+            rng = seeds(self.random_state, 1)[0]
+            start = start_centres(init, start_table(init, table, rng), frame, self.n_clusters, rng)
+            model = LloydModel(frame, start)
+            stats = reduce(partial(model.expect, model.params(start)))
+        total = self._with_earlier(stats, start) if begun else stats
+        step = labelled(model, total.means(start), table)
+        self._remember(replace(step, stats=total, n_iter=getattr(self, "n_iter_", 0) + 1), table, frame)
+        self.inertia_ = step.stats.cost
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[np.int32]:
+        """Fit, and give the cluster of each row."""
+        fitted = self.fit(X, sample_weight=sample_weight)
+        return fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(X)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and give the distance of each row to each centre."""
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """The cluster of each row: the nearest centre, the first of equals."""
+        return self._labelled(X, told=True).labels
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the sum of weighted squared distances to the nearest centre."""
+        return -float(self._cost(X, sample_weight=sample_weight))
+
+    @summing
+    def _cost(self, X: Any, sample_weight: Any = None) -> float:
+        return self._labelled(X, sample_weight).stats.cost
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """(rows, n_clusters) distance of each row to each centre."""
+        check_is_fitted(self)
+        return distances_to(self.cluster_centers_, read_table(self, X, None, reset=False))
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        reason = "a start drawn from the rows depends on their order, which this check changes"
+        kinds = ("dense", "sparse") if isinstance(self.init, str) else ()
+        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_rows(self, table: Table) -> None:
+        n = table.X.shape[0]
+        if n < self.n_clusters:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}: ask for fewer clusters")
+        many = callable(self.init) or (isinstance(self.init, str) and self.init == "random")
+        self._n_init = (10 if many else 1) if self.n_init == "auto" else self.n_init
+        if self._n_init > 1 and not (callable(self.init) or isinstance(self.init, str)):
+            message = f"performing only one init in KMeans instead of n_init={self._n_init}."
+            warnings.warn(f"Explicit initial center position passed: {message}", RuntimeWarning, stacklevel=5)
+            self._n_init = 1
+        if self.algorithm == "elkan" and self.n_clusters == 1:
+            message = "algorithm='elkan' doesn't make sense for a single cluster: there is nothing to compare."
+            warnings.warn(message, RuntimeWarning, stacklevel=5)
+
+    def _best(self, table: Table, frame: Frame, on_iteration: Hook | None) -> Run:
+        def one(rng: np.random.RandomState) -> Run:
+            own = replace(table, source=table.source.fresh())
+            start = start_centres(self.init, start_table(self.init, own, rng), frame, self.n_clusters, rng)
+            return run(self, own, frame, start, on_iteration)
+
+        small = table.X.shape[0] <= CHUNK_ROWS and not self.verbose and on_iteration is None
+        starts = seeds(self.random_state, self._n_init)
+        return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small)
+
+    def _remember(self, done: Run, table: Table, frame: Frame) -> None:
+        self.cluster_centers_ = (done.centres + frame.origin).astype(table.X.dtype)
+        self.labels_, self.inertia_ = done.labels, done.stats.cost
+        if isinstance(table.X, Unread):
+            del self.labels_  # they would grow with the table: `predict` writes them to a file
+        self.cluster_weights_, self._share = done.stats.weight, done.stats.share
+        self.n_iter_, self.converged_, self.reason_ = done.n_iter, done.converged, done.reason
+        self.trace_ = [*done.trace, done.stats.bound]
+
+    def _fade(self, share: float) -> None:
+        """Take the weight of earlier rows down to a share of it: centres then follow later rows faster."""
+        self.cluster_weights_, self._share = self.cluster_weights_ * share, self._share * share
+
+    def _with_earlier(self, stats: LloydStatistics, centres: Array) -> LloydStatistics:
+        """Statistics of a batch and of everything before it: the centres are the means of that."""
+        share = self._share + stats.share
+        first = self._share * centres + stats.first
+        return replace(stats, weight=self.cluster_weights_ + stats.weight, share=share, first=first)
+
+    def _labelled(self, X: Any, sample_weight: Any = None, *, told: bool | None = None) -> Run:
+        check_is_fitted(self)
+        table = read_table(self, X, sample_weight, reset=False)
+        centres = self.cluster_centers_.astype(np.float64)
+        with reducing(table.source) as reduce:
+            frame = frame_of(reduce, table.source.column_names, centres)
+        start = centres - frame.origin
+        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told)

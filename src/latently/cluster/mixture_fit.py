@@ -1,0 +1,132 @@
+"""Fitting a mixture over a table: starts, passes, dead components, and the best of several."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from latently.cluster.mixture_block import Mask, Slab
+from latently.cluster.mixture_gradient import ascend
+from latently.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums, normalise
+from latently.cluster.mixture_start import coordinates, params_from
+from latently.data.chunks import Chunk, ChunkSource
+from latently.distributions import Parts
+from latently.learn.em import Fit, Hook, em
+from latently.learn.protocol import Array, Reduce
+from latently.learn.reduce import reducing
+from latently.learn.restarts import best_of
+from latently.learn.start import squared_distances
+
+# A component with less than this, in rows, explains nothing.
+_DEAD = 1e-2
+# Worst-explained rows that a dead component is given.
+_SEED_ROWS = 20
+# Passes of EM that bring a search by gradient near an optimum.
+_APPROACH = 10
+
+
+def pooled_sums(model: MixtureModel, source: ChunkSource) -> Parts:
+    """Statistics of every block over all rows, as of a single component."""
+    start = next(iter(source)).X
+    first = MixtureParams(np.ones(1), tuple(block.first(start, 1) for block in model.blocks))
+
+    def expect(chunk: Chunk) -> Parts:
+        weights = np.ones(len(chunk.X)) if chunk.weights is None else chunk.weights
+        slab = Slab(chunk.X, chunk.memo)
+        return model.sums(first, slab, np.ascontiguousarray(weights[None]), 0.0, 0.0).parts
+
+    with reducing(source) as reduce:
+        return reduce(expect)
+
+
+def fit_one(
+    model: MixtureModel,
+    start: MixtureParams,
+    source: ChunkSource,
+    *,
+    method: str,
+    tol: float,
+    max_iter: int,
+    on_iteration: Hook | None,
+) -> tuple[Fit, int]:
+    """Fit from one start; components that die are put where the data are worst explained, if that is better."""
+    with reducing(source) as reduce:
+        if method == "gradient":
+            near = em(model, start, reduce, tol=tol, max_iter=min(_APPROACH, max_iter), on_iteration=on_iteration)
+            return (near, 0) if max_iter <= _APPROACH else (ascend(model, near, reduce, tol, max_iter, on_iteration), 0)
+        fit = em(model, start, reduce, tol=tol, max_iter=max_iter, on_iteration=on_iteration)
+        reseeds = 0
+        while reseeds < len(fit.params.weights) and max_iter and not fit.halted:
+            other = reseeded(model, fit, source, reduce)
+            if other is None:
+                break
+            again = em(model, other, reduce, tol=tol, max_iter=max_iter, on_iteration=on_iteration)
+            if again.trace[-1] <= fit.trace[-1]:
+                break
+            fit, reseeds = again, reseeds + 1
+        return fit, reseeds
+
+
+def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce) -> MixtureParams | None:
+    """Parameters with the lightest component moved to the rows of lowest density; None if none is dead."""
+    dead = int(np.argmin(fit.stats.weight))
+    if model.limits is not None or fit.stats.weight[dead] >= min(_DEAD, fit.rows / len(fit.params.weights)):
+        return None
+    rows = worst_rows(model, fit.params, source, 10 * _SEED_ROWS)
+    k = len(fit.params.weights)
+    # the other rows only say what is usual, so that nothing starts as impossible
+    R = np.eye(k)[np.where(_near_the_worst(model, rows), dead, (dead + 1) % k)].T
+    fresh = params_from(model, rows, R)
+    share = min(_SEED_ROWS / fit.rows, 1 / k)
+    weights = fit.params.weights * (1 - share)
+    weights[dead] = share
+    parts = tuple(_replaced(old, new, dead) for old, new in zip(fit.params.parts, fresh.parts, strict=True))
+    held = tuple(block.held(theta) for block, theta in zip(model.blocks, parts, strict=True))
+    return MixtureParams(weights / weights.sum(), held)
+
+
+def _near_the_worst(model: MixtureModel, rows: Array) -> Mask:
+    """Mark rows like the first, of rows in rising order of density: bad explanations have many reasons."""
+    Z = coordinates(rows, model.blocks)
+    rank = np.argsort(np.argsort(squared_distances(Z, Z[0]), kind="stable"), kind="stable")
+    return rank < _SEED_ROWS
+
+
+def _replaced(old: Any, new: Any, k: int) -> Any:
+    """Old parameters with those of component k from the new ones."""
+
+    def put(a: Any, b: Any) -> Any:
+        if isinstance(a, tuple):
+            return (*a[:k], b[k], *a[k + 1 :])
+        out = a.copy()
+        out[k] = b[k]
+        return out
+
+    return replace(old, **{name: put(value, getattr(new, name)) for name, value in vars(old).items()})
+
+
+def worst_rows(model: MixtureModel, params: MixtureParams, source: ChunkSource, most: int) -> Array:
+    """Rows of lowest density, at most so many."""
+    found: list[tuple[Array, Array]] = []
+    for chunk in source:
+        norms = normalise(model.joint(params, Slab(chunk.X)))
+        if chunk.weights is not None:
+            norms = np.where(chunk.weights > 0, norms, np.inf)
+        low = np.argsort(norms, kind="stable")[:most]
+        found.append((norms[low], chunk.X[low]))
+    norms, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+    return rows[np.argsort(norms, kind="stable")[:most]]
+
+
+def best_fit(
+    run: Callable[[np.random.RandomState], tuple[Fit, int]], starts: list[np.random.RandomState], n_rows: int
+) -> tuple[Fit, int]:
+    """Run every start and keep the best."""
+    return best_of(run, starts, lambda pair: pair[0].trace[-1], side_by_side=n_rows <= 2 * 16384)
+
+
+def in_order(fit: Fit) -> tuple[MixtureParams, MixtureSums]:
+    """Heaviest component first, so that two runs agree."""
+    order = np.argsort(-fit.params.weights, kind="stable")
+    return fit.params.permuted(order), fit.stats.permuted(order)

@@ -1,0 +1,161 @@
+"""Statistics that add: the arithmetic behind threads, chunks, `partial_fit`, `merge` and `forget`."""
+
+from dataclasses import dataclass
+from operator import add, sub
+from typing import Self
+
+import numpy as np
+
+from latently.distributions.inputs import Array
+
+
+@dataclass(frozen=True)
+class Additive:
+    """Base of everything that is summed over rows.
+
+    A subclass is a frozen dataclass whose fields are arrays, numbers or further `Additive` records; `+` and
+    `-` act field by field. A subclass whose fields need more care (moments about a centre, say) overrides
+    `_combine`, and both operators follow.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Counts(Additive):
+    ...     rows: float
+    ...     total: float
+    >>> Counts(2, 3.0) + Counts(1, 4.0) - Counts(2, 3.0)
+    Counts(rows=1, total=4.0)
+    """
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        combine = add if sign > 0 else sub
+        # `fields()` would take longer than the additions of small statistics
+        parts = {name: combine(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__}
+        return type(self)(**parts)
+
+    def __add__(self, other: Self) -> Self:
+        return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
+
+    def __sub__(self, other: Self) -> Self:
+        return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
+
+
+@dataclass(frozen=True, eq=False)
+class Sums(Additive):
+    """Weighted sums of an exponential family's features.
+
+    Parameters
+    ----------
+    total : (P,) sum_i w_i features(x_i)
+    base : sum_i w_i log_base(x_i), which no parameter touches; only `log_marginal` looks at it
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Sums(np.array([1.0, 2.0])) + Sums(np.array([3.0, 0.0]))
+    Sums(total=array([4., 2.]), base=0.0)
+    """
+
+    total: Array
+    base: float = 0.0
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        if np.shape(self.total) != np.shape(other.total):
+            raise ValueError(
+                f"statistics of lengths {np.size(self.total)} and {np.size(other.total)} do not add: the "
+                "chunks differ in columns or categories (for a Categorical, give n_categories)"
+            )
+        return super()._combine(other, sign)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Additive):
+    """Weighted moments about a centre, so that data far from zero keep their variance.
+
+    Parameters
+    ----------
+    weight : () sum of weights, or (d,) per column where entries may be missing
+    centre : (d,) the point that the moments are about
+    first : (d,) sum_i w_i (x_i - centre)
+    second : (d, d) or (d,) sum_i w_i (x_i - centre)(x_i - centre)', or its diagonal
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> near = Moments(np.array([2.0]), np.array([1e8]), np.array([0.0]), np.array([2.0]))
+    >>> far = Moments(np.array([1.0]), np.array([1e8 + 3]), np.array([0.0]), np.array([0.0]))
+    >>> (near + far).mean() - 1e8, (near + far).scatter()
+    (array([1.]), array([8.]))
+    """
+
+    weight: Array
+    centre: Array
+    first: Array
+    second: Array
+
+    def about(self, centre: Array) -> "Moments":
+        """Move the moments to another centre."""
+        step = self.centre - centre
+        first = self.first + self.weight * step
+        if self.second.ndim == 2:
+            second = self.second + np.outer(self.first, step) + np.outer(step, first)
+        else:
+            second = self.second + step * (self.first + first)
+        return Moments(self.weight, centre, first, second)
+
+    def mean(self) -> Array:
+        """Weighted mean (d,); the centre where there is no weight."""
+        return self.centre + self._offset()
+
+    def scatter(self) -> Array:
+        """Sum of squares about the mean, (d, d) or (d,)."""
+        offset = self._offset()
+        if self.second.ndim == 2:
+            centred = self.second - np.outer(offset, self.first)
+            return np.asarray((centred + centred.T) / 2)
+        return np.asarray(self.second - offset * self.first)
+
+    def _offset(self) -> Array:
+        weight = np.broadcast_to(self.weight, self.first.shape)
+        return np.divide(self.first, weight, out=np.zeros(self.first.shape), where=weight > 0)
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        if self.second.shape != other.second.shape:
+            raise ValueError(f"moments of shapes {self.second.shape} and {other.second.shape} do not add")
+        theirs = other.about(self.centre)
+        rough = Moments(self.weight + sign * other.weight, self.centre, self.first + sign * theirs.first, self.second)
+        # about the common mean the two parts add without cancellation
+        mine, theirs = self.about(rough.mean()), other.about(rough.mean())
+        return type(self)(
+            rough.weight, mine.centre, mine.first + sign * theirs.first, mine.second + sign * theirs.second
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Additive):
+    """Statistics of several distributions side by side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair = Parts((Sums(np.array([1.0])), Sums(np.array([2.0]))))
+    >>> (pair + pair).parts[1].total
+    array([4.])
+    """
+
+    parts: tuple[Additive, ...]
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        if len(self.parts) != len(other.parts):
+            raise ValueError(f"statistics of {len(self.parts)} and {len(other.parts)} parts do not add")
+        return type(self)(tuple(a._combine(b, sign) for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+def as_sums(stats: Additive, who: str) -> Sums:
+    """Give back summed features, or say what else was given."""
+    if not isinstance(stats, Sums):
+        raise TypeError(f"{who} reads Sums of its features, not {type(stats).__name__}")
+    if not np.isfinite(stats.total).all():
+        raise ValueError(f"the summed features of {who} are not finite: rescale the data")
+    return stats

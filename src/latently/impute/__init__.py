@@ -1,0 +1,5 @@
+"""Missing values: filled in, with intervals and draws."""
+
+from latently.impute.imputer import Imputer
+
+__all__ = ["Imputer"]

@@ -1,0 +1,24 @@
+"""Pictures: Display classes that keep the numbers they show; matplotlib is loaded when the first is drawn."""
+
+from latently.plot.density import DensityDisplay
+from latently.plot.missing import MissingnessDisplay
+from latently.plot.mixture import MixtureDisplay
+from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
+from latently.plot.regions import DecisionRegionsDisplay
+from latently.plot.selection import SelectionDisplay
+from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
+from latently.plot.shares import ResponsibilitiesDisplay
+
+__all__ = [
+    "CalibrationDisplay",
+    "DecisionRegionsDisplay",
+    "DensityDisplay",
+    "DurationsDisplay",
+    "MissingnessDisplay",
+    "MixtureDisplay",
+    "PosteriorDisplay",
+    "ResponsibilitiesDisplay",
+    "SelectionDisplay",
+    "StatePathDisplay",
+    "TransitionGraphDisplay",
+]

@@ -1,0 +1,143 @@
+"""Labels as codes 0 to K - 1, and the prior probabilities of the classes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from latently.data.values import is_missing, quote
+from latently.predict.statistics import ClassStatistics
+
+Codes = NDArray[np.int64]
+Classes = NDArray[Any]
+
+
+def read_labels(y: Any, who: str) -> NDArray[Any]:
+    """Give labels as a flat array; a missing label is an error that says where."""
+    if y is None:
+        raise ValueError(f"{who} requires y to be passed, but the target y is None.")
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind in "biuSUT":
+        return labels
+    lost = np.array([is_missing(v) for v in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels
+    if lost.any():
+        raise ValueError(
+            f"the label of row {int(np.argmax(lost))} is missing (NaN, {int(lost.sum())} in all): "
+            "drop the rows without a label"
+        )
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise ValueError("Input y contains infinity: labels are classes, not measurements")
+    check_classification_targets(labels)
+    return labels
+
+
+def encode(labels: NDArray[Any]) -> tuple[Codes, Classes]:
+    """Give the code of each label and the sorted distinct labels.
+
+    Examples
+    --------
+    >>> codes, classes = encode(np.array([30, 10, 30]))
+    >>> codes.tolist(), classes.tolist()
+    ([1, 0, 1], [10, 30])
+    """
+    if labels.dtype.kind in "iu" and labels.size:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 2 * labels.size + 1024 and high < 2**62:
+            return _encode_integers(labels, low, high - low + 1)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64, copy=False).reshape(-1), classes
+
+
+def _encode_integers(labels: NDArray[Any], low: int, span: int) -> tuple[Codes, Classes]:
+    # A table of the range takes the place of sorting.
+    shifted = labels.astype(np.int64, copy=False)
+    shifted = shifted - low if low else shifted
+    present = np.bincount(shifted, minlength=span) > 0
+    codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
+    return codes, (np.flatnonzero(present) + low).astype(labels.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Statistics by class, and the sorted labels of the classes; two of them add up to the classes of both.
+
+    Examples
+    --------
+    >>> from latently.predict.statistics import Side
+    >>> few = Labelled(np.array(["a"]), ClassStatistics(np.array([3.0]), Side(())))
+    >>> more = Labelled(np.array(["a", "b"]), ClassStatistics(np.array([1.0, 2.0]), Side(())))
+    >>> (few + more).stats.class_count
+    array([4., 2.])
+    """
+
+    labels: NDArray[Any]
+    stats: ClassStatistics
+
+    def __add__(self, other: "Labelled") -> "Labelled":
+        if np.array_equal(self.labels, other.labels):
+            return Labelled(self.labels, self.stats + other.stats)
+        union = np.unique(np.concatenate([self.labels, other.labels]))
+        return Labelled(union, self.among(union) + other.among(union))
+
+    def among(self, classes: NDArray[Any]) -> ClassStatistics:
+        """Give the statistics for sorted classes that hold all of the labels."""
+        return self.stats.spread(np.searchsorted(classes, self.labels), len(classes))
+
+
+def encode_among(labels: NDArray[Any], classes: Classes) -> Codes:
+    """Give codes of labels among known classes; an unknown label is an error."""
+    codes, seen = encode(labels)
+    at = np.searchsorted(classes, seen).clip(max=len(classes) - 1)
+    unknown = [label for label, same in zip(seen.tolist(), classes[at] == seen, strict=True) if not same]
+    if unknown:
+        raise ValueError(
+            f"The target label(s) {quote(unknown)} in y do not exist in the initial classes "
+            f"{quote(classes.tolist(), 10)}"
+        )
+    return at.astype(np.int64)[codes]
+
+
+def first_classes(classes: ArrayLike | None, known: Classes | None) -> Classes:
+    """Give the classes that a `partial_fit` is about: told on the first call, the same ever after."""
+    if known is not None:
+        if classes is not None and not np.array_equal(known, np.sort(np.asarray(classes))):
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+        return known
+    if classes is None:
+        raise ValueError("classes must be passed on the first call to partial_fit.")
+    return np.unique(np.asarray(classes))
+
+
+def check_priors(priors: ArrayLike, n_classes: int) -> NDArray[np.float64]:
+    """Give the prior probabilities that a user has set, (K,)."""
+    given = np.asarray(priors, dtype=np.float64)
+    if given.shape != (n_classes,):
+        raise ValueError(f"Number of priors must match number of classes: {given.shape} for {n_classes} classes")
+    if not (given >= 0).all():
+        raise ValueError("Priors must be non-negative and not missing.")
+    if not np.isclose(given.sum(), 1.0):
+        raise ValueError(f"The sum of the priors should be 1, not {given.sum()}.")
+    return given
+
+
+def shares(class_count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the share of each class in the weight of all rows, (K,).
+
+    Examples
+    --------
+    >>> shares(np.array([1.0, 3.0]))
+    array([0.25, 0.75])
+    """
+    total = class_count.sum()
+    if not total > 0:
+        raise ValueError("no rows are left: nothing is known about any class")
+    return np.asarray(class_count / total)
+
+
+def log_shares(shares_: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log of probabilities, -inf for zero, without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(shares_))

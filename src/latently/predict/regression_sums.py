@@ -1,0 +1,73 @@
+"""The sums that a linear regression learns from, and its targets."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from latently.distributions.inputs import ColumnError
+from latently.distributions.statistics import Additive, Moments
+from latently.predict.statistics import NEVER_LEARNT
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionStatistics(Additive):
+    """Moments of the columns and the target together, the target last; and how many rows they come from."""
+
+    moments: Moments
+
+    def settled(self, before: "RegressionStatistics") -> "RegressionStatistics":
+        """Refuse what cannot be the sum over rows: less than no weight, less than no squares."""
+        weight, known = float(self.moments.weight), float(before.moments.weight)
+        squares, bound = np.diagonal(self.moments.scatter()), np.diagonal(before.moments.scatter())
+        size = (1e-7 * before.moments.mean()) ** 2 * known
+        if weight < -1e-9 * known or (squares < -1e-9 * (bound + size)).any():
+            raise ValueError(NEVER_LEARNT)
+        if weight <= 1e-12 * known:
+            raise ValueError("no rows would be left: a regression on nothing has no weights")
+        return self
+
+
+def read_targets(y: Any) -> Array:
+    """Give targets as a flat array of finite numbers; an error says where one is missing."""
+    targets = column_or_1d(y, warn=True)
+    if targets.dtype.kind not in "biuf":
+        try:
+            targets = targets.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("y must be numbers: Unknown label type for a regression") from None
+    targets = targets.astype(np.float64, copy=False)
+    if not np.isfinite(targets).all():
+        row = int(np.argmin(np.isfinite(targets)))
+        raise ValueError(f"y is NaN or infinity in row {row}: drop the rows without a target")
+    return targets
+
+
+def joint_moments(X: NDArray[Any], y: Array, weights: Array) -> Moments:
+    """Moments of the columns and the target about their mean."""
+    if np.isnan(X).any():
+        raise ValueError("partial_fit and forget need complete rows: fit marginalises missing inputs over all rows")
+    d = X.shape[1]
+    table = np.empty((len(X), d + 1))
+    table[:, :d], table[:, d] = X, y
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _about_mean(table, weights)
+    squares = np.diagonal(found.second)
+    if not np.isfinite(squares).all():
+        j = int(np.argmin(np.isfinite(squares)))
+        raise ColumnError(f"x{j}" if j < d else "y", "has values too large to be squared: rescale it")
+    return found
+
+
+def _about_mean(table: Array, weights: Array) -> Moments:
+    weighted = len(weights) > 0
+    centre = np.average(table, axis=0, weights=weights if weighted and weights.any() else None)
+    table -= centre
+    if not weighted:
+        return Moments(np.asarray(float(len(table))), centre, table.sum(axis=0), table.T @ table)
+    table *= np.sqrt(weights)[:, None]
+    return Moments(np.asarray(weights.sum()), centre, np.sqrt(weights) @ table, table.T @ table)

@@ -1,0 +1,280 @@
+"""Statistics per class that add: what `partial_fit`, `merge` and `forget` are made of."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently import compiled
+from latently.distributions.inputs import Array, ColumnError, no_negative
+from latently.distributions.statistics import Additive, Moments
+
+MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
+Places: TypeAlias = NDArray[np.intp]
+SMALLEST = 1e-290  # variances below it have lost digits
+NEVER_LEARNT = "these rows were never learnt: the statistics would become negative; the model is left as it was"
+
+
+class Reducible(Protocol):
+    """Statistics that can tell whether what was taken away had been there, and that more classes can join."""
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes: the class k becomes at[k], and of the others nothing is known."""
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassStatistics(Additive):
+    """Weight of the rows of each class (K,), and what is known about their features."""
+
+    class_count: Array
+    features: Any
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes: the class k becomes at[k], and of the others nothing is known."""
+        return type(self)(_spread(self.class_count, at, n_classes), self.features.spread(at, n_classes))
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+        try:
+            return type(self)(no_negative(self.class_count, "class counts"), self.features.settled(before.features))
+        except ValueError as problem:
+            raise ValueError(NEVER_LEARNT) from problem
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMoments(Additive):
+    """Moments of every column in every class.
+
+    Parameters
+    ----------
+    moments : flat, the first column of all classes last; missing entries have no weight
+    shape : (K, d)
+    """
+
+    moments: Moments
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n_classes: int) -> Self:
+        """Sum up rows by class."""
+        weight, mean, scatter = (np.zeros((n_classes, X.shape[1])) for _ in range(3))
+        rows = max(MOMENT_ROWS, 4 * n_classes)
+        compiled.naive_bayes.class_moments(np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter)
+        flat = Moments(weight.ravel(), mean.ravel(), np.zeros(weight.size), scatter.ravel())
+        return cls(flat, weight.shape)
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        if self.shape != other.shape:
+            raise ValueError(f"statistics of {self.shape} and {other.shape} classes and columns do not add")
+        return type(self)(self.moments._combine(other.moments, sign), self.shape)
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        shape, m = (n_classes, self.shape[1]), self.moments
+        parts = (
+            _spread(part.reshape(self.shape), at, n_classes).ravel() for part in (m.weight, m.centre, m.first, m.second)
+        )
+        return type(self)(Moments(*parts), shape)
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+        weight = no_negative(self.moments.weight, "weights")
+        weight = np.where(weight <= 1e-12 * before.moments.weight, 0.0, weight)
+        scatter, spread = self.moments.scatter(), before.moments.scatter()
+        if (scatter < -1e-9 * (spread + before.moments.weight * self._units(before))).any():
+            raise ValueError("squares are negative")
+        kept = weight > 0
+        mean = np.where(kept, self.moments.mean(), 0.0)
+        squares = np.where(kept, np.maximum(scatter, 0.0), 0.0)
+        return type(self)(Moments(weight, mean, np.zeros(weight.size), squares), self.shape)
+
+    @staticmethod
+    def _units(before: "ClassMoments") -> Array:
+        # What rounding alone can make of a square, at the size of the numbers.
+        return (1e-7 * before.moments.mean()) ** 2
+
+    @property
+    def weight(self) -> Array:
+        """Weight of the observed entries, (K, d)."""
+        return np.asarray(self.moments.weight).reshape(self.shape)
+
+    @property
+    def mean(self) -> Array:
+        """Mean of each column in each class, (K, d); 0 where nothing is observed."""
+        return self.moments.mean().reshape(self.shape)
+
+    @property
+    def scatter(self) -> Array:
+        """Sum of squares about the mean, (K, d)."""
+        return np.maximum(self.moments.scatter(), 0.0).reshape(self.shape)
+
+    def pooled(self) -> tuple[Array, Array, Array]:
+        """Weight, mean and variance of each column over all classes, (d,); 0 where nothing is observed."""
+        weight = self.weight.sum(axis=0)
+        safe = np.where(weight > 0, weight, 1.0)
+        mean = (self.weight * self.mean).sum(axis=0) / safe
+        between = (self.weight * (self.mean - mean) ** 2).sum(axis=0)
+        return weight, mean, (self.scatter.sum(axis=0) + between) / safe
+
+
+@dataclass(frozen=True, eq=False)
+class Powers(Additive):
+    """Sums of powers of each column about a centre, all classes together: the unit of its variation.
+
+    Parameters
+    ----------
+    centre : (d,) the point that the powers are about
+    sums : (5, d) weighted sums of (x - centre)^p over the observed entries, for p = 0 to 4
+    """
+
+    centre: Array
+    sums: Array
+
+    @classmethod
+    def of(cls, X: NDArray[Any], weights: NDArray[Any], moments: ClassMoments) -> Self:
+        """Sum up rows about their mean; the lower powers are in the moments already."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight, centre, variance = moments.pooled()
+        third, fourth = np.zeros(len(centre)), np.zeros(len(centre))
+        compiled.naive_bayes.column_powers(np.ascontiguousarray(X), weights, centre, third, fourth)
+        _refuse_extremes(variance, fourth)
+        return cls(centre, np.stack([weight, np.zeros(len(centre)), weight * variance, third, fourth]))
+
+    def about(self, centre: Array) -> Self:
+        """Move the powers to another centre: the binomial theorem, by Pascal's triangle in place."""
+        step, moved = self.centre - centre, self.sums.copy()
+        for first in range(1, 5):
+            for p in range(4, first - 1, -1):
+                moved[p] += step * moved[p - 1]
+        return type(self)(centre, moved)
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        theirs = other.about(self.centre)
+        weight = self.sums[0] + sign * theirs.sums[0]
+        first = self.sums[1] + sign * theirs.sums[1]
+        centre = self.centre + np.divide(first, weight, out=np.zeros(len(weight)), where=weight > 0)
+        return type(self)(centre, self.about(centre).sums + sign * other.about(centre).sums)
+
+    def unit(self) -> Array:
+        """(d,) squared unit in which each column varies: its variance, or more if that sits in rare values.
+
+        A third of the fourth moment over the second is the variance for a normal column. For a column that
+        is almost always the same it is the size of its few departures, where the variance would be next to
+        zero.
+        """
+        weight, _, second, _, fourth = self.sums
+        safe = np.where(second > 0, second, 1.0)
+        variance = np.maximum(second, 0.0) / np.where(weight > 0, weight, 1.0)
+        return np.maximum(variance, np.where(second > 0, fourth / (3 * safe), 0.0))
+
+
+def _refuse_extremes(variance: Array, fourth: Array) -> None:
+    """See that squares of squares can be represented; an error names the column."""
+    wrong = ~np.isfinite(fourth) | ((variance > 0) & (variance < SMALLEST))
+    if wrong.any():
+        j = int(np.argmax(wrong))
+        raise ColumnError(j, f"has values of extreme size (variance {variance[j]:.3g}): rescale it")
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianStatistics(Additive):
+    """Moments of every column in every class, and powers of every column."""
+
+    by_class: ClassMoments
+    powers: Powers
+
+    @classmethod
+    def of(cls, X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n_classes: int) -> Self:
+        """Sum up rows by class."""
+        X = np.ascontiguousarray(X)
+        by_class = ClassMoments.of(X, codes, weights, n_classes)
+        return cls(by_class, Powers.of(X, weights, by_class))
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(self.by_class.spread(at, n_classes), self.powers)
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+        return type(self)(self.by_class.settled(before.by_class), self.powers)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Additive):
+    """Sums of counts (K, d) and the weight that was observed, (K, d) or (K, 1)."""
+
+    total: Array
+    seen: Array
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(_spread(self.total, at, n_classes), _spread(self.seen, at, n_classes))
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+        return type(self)(no_negative(self.total, "counts"), no_negative(self.seen, "weights"))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCounts(Additive):
+    """Weight of each category: an array (categories, K) for each column; more categories may come."""
+
+    tables: tuple[Array, ...]
+
+    @classmethod
+    def of(
+        cls, X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], widths: NDArray[Any], n_classes: int
+    ) -> Self:
+        """Count codes by class; every code is below the width of its column."""
+        ends = np.cumsum(widths) * n_classes
+        counts = np.zeros(int(ends[-1]) if len(ends) else 0)
+        offsets = (ends - widths * n_classes).astype(np.int64)
+        compiled.naive_bayes.category_counts(np.ascontiguousarray(X), codes, weights, offsets, n_classes, counts)
+        flat = zip(offsets, widths, strict=True)
+        return cls(tuple(counts[a : a + k * n_classes].reshape(k, n_classes) for a, k in flat))
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        if len(self.tables) != len(other.tables):
+            raise ValueError(f"counts of {len(self.tables)} and {len(other.tables)} columns do not add")
+        pairs = zip(self.tables, other.tables, strict=True)
+        return type(self)(tuple(_padded(a, len(b)) + sign * _padded(b, len(a)) for a, b in pairs))
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(tuple(_spread(table.T, at, n_classes).T for table in self.tables))
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+        return type(self)(tuple(no_negative(table, "counts") for table in self.tables))
+
+
+def _spread(values: Array, at: Places, n_classes: int) -> Array:
+    out = np.zeros((n_classes, *values.shape[1:]))
+    out[at] = values
+    return out
+
+
+def _padded(table: Array, rows: int) -> Array:
+    return np.pad(table, ((0, max(0, rows - len(table))), (0, 0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Side(Additive):
+    """Statistics of several groups of columns side by side."""
+
+    parts: tuple[Any, ...]
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        return type(self)(tuple(a._combine(b, sign) for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def spread(self, at: Places, n_classes: int) -> Self:
+        """Give the same among more classes."""
+        return type(self)(tuple(part.spread(at, n_classes) for part in self.parts))
+
+    def settled(self, before: Self) -> Self:
+        """Give the statistics without rounding below zero; an error if it is more than rounding."""
+        return type(self)(tuple(a.settled(b) for a, b in zip(self.parts, before.parts, strict=True)))

@@ -1,0 +1,227 @@
+"""From a table to a report."""
+
+import time as clock
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from latently._version import __version__
+from latently.data.values import quote
+from latently.learn.reduce import single_threaded_blas
+from latently.report.report import Report
+from latently.report.sections.anomalies import anomalies
+from latently.report.sections.clusters import clusters
+from latently.report.sections.columns import columns
+from latently.report.sections.dependencies import dependencies
+from latently.report.sections.insights import insights
+from latently.report.sections.limits import limits
+from latently.report.sections.map import POINTS, row_map
+from latently.report.sections.missing import missing
+from latently.report.sections.selection import selection
+from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
+from latently.report.sections.target import target as predict
+from latently.report.sections.time import MOST_ROWS as TIME_ROWS
+from latently.report.sections.time import time as follow
+from latently.report.study.columns import judge
+from latently.report.study.groups import separate
+from latently.report.study.model import FIT_ROWS, fit_model, without
+from latently.report.study.prepare import FEW_FAR, Prepared, prepare
+from latently.report.study.read import read_columns
+from latently.report.study.strange import strangeness
+from latently.report.study.study import Skipped, Study
+from latently.report.study.words import counted, cut
+
+MAX_ROWS: Final = 20_000
+_LEAST_ROWS: Final = 10
+_DOUBTFUL: Final = -9.2  # log of a chance of one in ten thousand
+_PARTS: Final = ("reading", "model", "clusters", "anomalies", "missing", "dependencies", "target", "time", "done")
+Progress = Callable[[str, float], None]
+Tell = Callable[[str], None]
+
+
+def explore(
+    table: Any,
+    *,
+    target: str | None = None,
+    time: str | None = None,
+    seed: int = 0,
+    max_rows: int = MAX_ROWS,
+    name: str | None = None,
+    total_rows: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Find out what a table leaves unsaid.
+
+    Clusters, rows that do not belong, what is missing and whether that is random, which columns depend on each other;
+    on request which columns tell a target, and which states the rows go through in time. Each finding comes with a
+    probability or an interval. Whatever cannot be made is left out, with the reason in its place.
+
+    Parameters
+    ----------
+    table
+        A pandas, polars or Arrow table, an array or nested list (columns x0, x1, ...), or a dict of lists.
+    target
+        A column to predict from the others.
+    time
+        A column that orders the rows in time.
+    seed
+        Seed of all that is random; the same table and seed give the same report.
+    max_rows
+        Rows that models and tests look at; of more rows a sample is taken. Columns, holes and strange rows are looked
+        at in all rows.
+    name
+        What to call the table.
+    total_rows
+        Rows of the whole, if the table is a sample of it.
+    progress
+        Called with the name of each part and the share of the parts that is done.
+
+    Returns
+    -------
+    Report
+        `to_html`, `to_markdown`, `to_json` and `to_dict` show it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> side = rng.integers(2, size=300)
+    >>> table = {"a": rng.normal(size=300) + 6 * side, "b": rng.normal(size=300) - 6 * side}
+    >>> found = explore(table).to_dict()
+    >>> found["clusters"]["n"], found["insights"][0]["section"]
+    (2, 'clusters')
+    >>> noise = explore({"a": rng.normal(size=300), "b": rng.exponential(size=300)}).to_dict()
+    >>> noise["clusters"]["n"], noise["insights"][0]["kind"]
+    (1, 'nothing')
+    """
+    began = clock.perf_counter()
+    _check_numbers(seed, max_rows, total_rows)
+    # many small products: more than one thread for each costs more than it gains
+    with single_threaded_blas():
+        contents = _contents(table, target, time, (int(seed), int(max_rows), name, total_rows), _teller(progress))
+    contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
+    return Report({key: contents[key] for key in _ORDER})
+
+
+def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, ...], tell: Tell) -> dict[str, Any]:
+    seed, max_rows, name, total_rows = how
+    tell("reading")
+    judged = [judge(raw) for raw in read_columns(table)]
+    _check_names([column.name for column in judged], target=target, time=time)
+    prepared = prepare(judged, len(judged[0].raw), max_rows, seed)
+    tell("model")
+    study = _study(prepared, tell)
+    contents = _source(prepared, name, total_rows)
+    contents |= _sections(study, target, time, tell)
+    contents["source"]["sampled"] = _sampled(contents, prepared, total_rows)
+    contents |= {
+        "insights": insights(contents),
+        "limits": limits(contents, study),
+        "warnings": _warnings(contents, study),
+    }
+    tell("done")
+    return contents
+
+
+_ORDER: Final = (
+    *("version", "latently", "source", "insights", "columns", "clusters", "selection", "map", "anomalies", "missing"),
+    *("dependencies", "target", "time", "limits", "warnings"),
+)
+
+
+def _teller(progress: Progress | None) -> Tell:
+    def tell(part: str) -> None:
+        if progress is not None:
+            progress(part, _PARTS.index(part) / (len(_PARTS) - 1))
+
+    return tell
+
+
+def _check_numbers(seed: int, max_rows: int, total_rows: int | None) -> None:
+    for what, value, least in (("seed", seed, 0), ("max_rows", max_rows, 100), ("total_rows", total_rows, 1)):
+        if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least):
+            raise ValueError(f"{what} must be a whole number of at least {least}, got {value!r}")
+
+
+def _check_names(names: list[str], **asked: str | None) -> None:
+    for what, name in asked.items():
+        if name is not None and name not in names:
+            raise ValueError(f"{what}: column {name!r} is not in the table, which has {quote(names, 10)}")
+
+
+def _study(prepared: Prepared, tell: Tell) -> Study:
+    if prepared.rows < _LEAST_ROWS:
+        return Study(
+            prepared, why_not=f"The table has {counted(prepared.rows, 'row')}: a model needs at least {_LEAST_ROWS}."
+        )
+    if not prepared.used:
+        return Study(prepared, why_not="No column holds numbers or categories that vary: there is nothing to model.")
+    fitted = fit_model(prepared)
+    tell("clusters")
+    separation = separate(prepared, fitted)
+    tell("anomalies")
+    strange = strangeness(prepared, fitted.view, separation.groups)
+    # numbers that do not belong have widened the model: it is fitted again without them
+    doubtful = strange.cells < _DOUBTFUL
+    if 0 < doubtful.any(axis=1).mean() <= FEW_FAR:
+        fitted = without(prepared, fitted, doubtful)
+        strange = strangeness(prepared, fitted.view, separation.groups)
+    return Study(prepared, fitted, separation, strange)
+
+
+def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dict[str, Any]:
+    rows = max(total_rows or 0, prepared.rows)
+    about = {"name": cut(name or "table"), "rows": rows, "columns": len(prepared.columns), "rows_used": prepared.rows}
+    return {
+        "version": 1,
+        "latently": __version__,
+        "source": about | {"sampled": [], "seed": int(prepared.seed), "seconds": 0.0},
+    }
+
+
+def _sections(study: Study, target: str | None, time: str | None, tell: Tell) -> dict[str, Any]:
+    made: dict[str, Any] = {"columns": columns(study.prepared)}
+    for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map), ("anomalies", anomalies)):
+        made[name] = _made(section, study)
+    tell("missing")
+    made["missing"] = _made(missing, study)
+    tell("dependencies")
+    made["dependencies"] = _made(dependencies, study, ordered=time is not None)
+    tell("target")
+    made["target"] = None if target is None else _made(predict, study, target)
+    tell("time")
+    made["time"] = None if time is None else _made(follow, study, time)
+    return made
+
+
+def _made(section: Callable[..., dict[str, Any]], study: Study, *given: Any, **how: Any) -> dict[str, Any]:
+    try:
+        return section(study, *given, **how)
+    except Skipped as reason:
+        return {"skipped": str(reason)}
+
+
+def _sampled(contents: dict[str, Any], prepared: Prepared, total_rows: int | None) -> list[str]:
+    """Sections that did not look at all rows."""
+    rows = prepared.rows
+    if (total_rows or 0) > rows:
+        return [name for name in _ORDER[4:13] if contents[name] and "skipped" not in contents[name]]
+    limit = {"clusters": FIT_ROWS, "selection": FIT_ROWS, "map": POINTS, "missing": len(prepared.sample)}
+    limit |= {"dependencies": len(prepared.sample), "target": TARGET_ROWS, "time": TIME_ROWS}
+    there = [name for name in limit if contents[name] and "skipped" not in contents[name]]
+    return [name for name in there if rows > limit[name]]
+
+
+def _warnings(contents: dict[str, Any], study: Study) -> list[str]:
+    made = []
+    for column in contents["columns"]:
+        made += [
+            f"{code['value']!r} in {column['name']} ({counted(code['count'], 'time')}) is taken as missing."
+            for code in column["codes"]
+        ]
+        if column["kind"] in ("constant", "empty"):
+            made.append(f"{column['name']} is {column['kind']} and is not used.")
+    if study.fitted is not None and not study.fitted.mixture.converged_:
+        made.append("The fit of the model was stopped before it had settled; its numbers may still move a little.")
+    return made

@@ -1,0 +1,97 @@
+"""The clusters: how many, how sure, and what is typical in each."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.sections.typical import typical
+from latently.report.study.evidence import belief, share_interval
+from latently.report.study.groups import APART, Separation
+from latently.report.study.model import Fitted
+from latently.report.study.study import Study
+from latently.report.study.words import counted, cut, percent, short
+
+_CARD_ROWS = 5000
+_DOUBTFUL = 0.8
+
+
+def clusters(study: Study) -> dict[str, Any]:
+    """Tell into how many clusters the rows fall, and describe each.
+
+    Parameters
+    ----------
+    study
+        The table and its model.
+    """
+    fitted, separation, _ = study.model()
+    shares = study.memberships
+    best = shares.max(axis=1)
+    n = shares.shape[1]
+    return {
+        "n": n,
+        "probability_more_than_one": _probability(fitted, separation),
+        "doubtful_share": float((best < _DOUBTFUL).mean()),
+        "mean_doubt": float((1 - best).mean()),
+        "columns": [cut(name) for name in study.prepared.names],
+        "components": fitted.view.size,
+        "text": _text(n, fitted.view.size, separation.p, best),
+        "cards": _cards(study) if n > 1 else [],
+    }
+
+
+def _probability(fitted: Fitted, separation: Separation) -> float:
+    """That there is more than one: by the criterion if the model has one component, else by the test."""
+    if fitted.view.size > 1:
+        return belief(separation.p)
+    scores = np.array([line["criterion"] for line in fitted.table])
+    weights = np.exp(-0.5 * np.minimum(scores - scores.min(), 1400.0))
+    several = np.array([line["components"] > 1 for line in fitted.table])
+    return float(0.5 * weights[several].sum() / weights.sum())
+
+
+def _text(n: int, components: int, p: float, best: NDArray[np.float64]) -> str:
+    if n > 1:
+        sure = percent(float((best >= _DOUBTFUL).mean()))
+        return (
+            f"The rows fall into {n} clusters with gaps between them. {sure} of the rows belong to their cluster with "
+            "a "
+            "probability of at least 80 %."
+        )
+    if components == 1:
+        return "No clusters: one component describes the table better than several."
+    return (
+        f"No clusters: the best model has {components} components, but rows that were held back show no gap between "
+        "them "
+        f"(p = {p:.2g}, needed {APART:g}). They may describe the shape of one cloud, or groups that overlap."
+    )
+
+
+def _cards(study: Study) -> list[dict[str, Any]]:
+    rows = study.prepared.rng(6).permutation(study.prepared.rows)[:_CARD_ROWS]
+    told = typical(study.prepared.used, rows, study.memberships[rows])
+    return [_card(k, entries, study) for k, entries in enumerate(told)]
+
+
+def _card(k: int, entries: list[dict[str, Any]], study: Study) -> dict[str, Any]:
+    shares = study.memberships
+    share = float(shares[:, k].mean())
+    own = shares.argmax(axis=1) == k
+    return {
+        "cluster": k + 1,
+        "share": share,
+        "interval": share_interval(share, study.prepared.rows),
+        "rows": int(own.sum()),
+        "doubt": float((1 - shares[own, k]).mean()) if own.any() else 0.0,
+        "typical": entries,
+    }
+
+
+def cluster_insight(found: dict[str, Any]) -> dict[str, Any]:
+    """The finding in one sentence."""
+    sizes = ", ".join(percent(card["share"]) for card in found["cards"][:4])
+    best = next((card["typical"][0]["column"] for card in found["cards"] if card["typical"]), None)
+    about = f"; {short(best)} tells them apart most" if best else ""
+    more = " and smaller ones" if len(found["cards"]) > 4 else ""
+    text = f"The rows fall into {counted(found['n'], 'cluster')} ({sizes}{more}){about}."
+    return {"text": text, "section": "clusters", "probability": found["probability_more_than_one"], "interval": None}

@@ -1,0 +1,61 @@
+"""What a report cannot tell."""
+
+from typing import Any
+
+from latently.report.study.study import Study
+from latently.report.study.words import counted, listed
+
+_ALWAYS = (
+    "Dependence is not cause: nothing here says what would happen if a column were changed.",
+    "A cluster is a group of rows with a gap around it. Groups that overlap, or differ only in spread, are not "
+    "reported.",
+    "What was not found may still be there: small tables hide weak effects, and only pairs of columns are tested.",
+    "Holes are filled as if they depended on the columns seen only; whether a value is missing because of what it was "
+    "cannot be seen in a table.",
+    "A rare category alone is never called strange, and a row is only strange by numbers.",
+)
+
+
+def limits(contents: dict[str, Any], study: Study) -> list[str]:
+    """Sentences on what the report leaves open.
+
+    Parameters
+    ----------
+    contents
+        The report so far.
+    study
+        The table and its model.
+    """
+    made = list(_ALWAYS)
+    prepared = study.prepared
+    if prepared.rows < 200:
+        made.append(f"With {counted(prepared.rows, 'row')} only strong effects can be told from chance.")
+    unread = [c.name for c in prepared.columns if c.kind in ("text", "identifier", "date")]
+    if unread:
+        made.append(f"What is written in {listed(unread)} is not read by the model.")
+    if any(c.name not in prepared.names and c.role is not None for c in prepared.columns):
+        made.append("The model sees 60 columns at most; those with more holes are described, not modelled.")
+    if prepared.is_sampled or contents["source"]["sampled"]:
+        made.append("Where a sample was looked at, rare things in the other rows may have been missed.")
+    return made + _by_section(contents)
+
+
+def _by_section(contents: dict[str, Any]) -> list[str]:
+    made = []
+    if contents.get("target") and "skipped" not in contents["target"]:
+        made.append(
+            "The prediction of the target is a simple one (naive Bayes, or linear with squares): a better one may "
+            "exist, and "
+            "columns that say the same share their importance."
+        )
+    if contents.get("time") and "skipped" not in contents["time"]:
+        made.append(
+            "States suppose one series of rows with jumps between levels: a slow trend is cut into steps, and "
+            "several series in "
+            "one table should be explored one by one."
+        )
+    if contents["dependencies"].get("order"):
+        made.append(
+            "The rows are not in a random order; probabilities suppose that rows are independent of each other."
+        )
+    return made

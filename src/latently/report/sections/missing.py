@@ -1,0 +1,163 @@
+"""What is missing: where, together with what, whether it depends on other columns, and what it probably was."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.study.association import Aspect, Pair, compare
+from latently.report.study.columns import Column
+from latently.report.study.evidence import belief
+from latently.report.study.study import Study, shown
+from latently.report.study.words import cut, listed, percent, short
+
+ALARM = 0.004  # chance of a false alarm over all tests
+_PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
+_LEAST = 5
+
+
+def missing(study: Study) -> dict[str, Any]:
+    """Describe the holes of the table.
+
+    Parameters
+    ----------
+    study
+        The table and its model.
+    """
+    columns = study.prepared.columns
+    holes = np.stack([column.missing for column in columns], axis=1)
+    cells, rows = int(holes.sum()), len(holes)
+    depends = _depends(study)
+    return {
+        "text": _text(cells, holes.size, int((~holes.any(axis=1)).sum()), rows, depends),
+        "cells": cells,
+        "share": cells / holes.size,
+        "complete_rows": int((~holes.any(axis=1)).sum()),
+        "patterns": _patterns(columns, holes) if cells else [],
+        "depends": depends,
+        "imputed": _imputed(study) if study.fitted is not None else [],
+    }
+
+
+def _text(cells: int, all_cells: int, complete: int, rows: int, depends: list[dict[str, Any]]) -> str:
+    if cells == 0:
+        return "Nothing is missing."
+    start = (
+        f"{percent(cells / all_cells)} of the values are missing; {percent(complete / rows)} of the rows are complete."
+    )
+    if depends:
+        names = list(dict.fromkeys(entry["column"] for entry in depends))
+        return f"{start} Whether {listed(names)} is missing depends on other columns: the holes are not random."
+    return f"{start} No sign was found that what is missing depends on other columns."
+
+
+def _patterns(columns: tuple[Column, ...], holes: NDArray[np.bool_]) -> list[dict[str, Any]]:
+    packed = np.packbits(holes, axis=1)
+    keys, counts = np.unique(packed, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:_PATTERNS]
+    made = []
+    for i in order:
+        gone = np.unpackbits(keys[i], count=holes.shape[1]).astype(bool)
+        names = [cut(column.name) for column, is_gone in zip(columns, gone, strict=True) if is_gone]
+        made.append({"columns": names, "rows": int(counts[i]), "share": float(counts[i] / len(holes))})
+    return made
+
+
+def _depends(study: Study) -> list[dict[str, Any]]:
+    """Columns whose holes go with the values of others, or with their holes; corrected for the number of tests."""
+    sample = study.prepared.sample
+    gone = {c.name: c.missing[sample] for c in study.prepared.columns if c.kind not in ("empty", "constant")}
+    gone = {name: g for name, g in gone.items() if _LEAST <= g.sum() <= len(g) - _LEAST}
+    marks = {name: _mark(name, g) for name, g in gone.items()}
+    pairs = [(name, other, False) for name in marks for other in study.aspects if other.name != name]
+    names = list(marks)
+    pairs += [(a, marks[b], True) for i, a in enumerate(names) for b in names[i + 1 :]]
+    limit = ALARM / max(len(pairs), 1)
+    found = [(name, other, holes, compare(marks[name], other)) for name, other, holes in pairs]
+    kept = sorted((f for f in found if f[3].p <= limit), key=lambda f: (f[3].p, -f[3].strength))
+    return [_told(name, other, holes, pair, len(pairs)) for name, other, holes, pair in kept[:_DEPENDS]]
+
+
+def _mark(name: str, gone: NDArray[np.bool_]) -> Aspect:
+    return Aspect(name, gone.astype(np.intp), ("there", "missing"), gone - gone.mean())
+
+
+def _told(name: str, other: Aspect, holes: bool, pair: Pair, tests: int) -> dict[str, Any]:
+    column, on = short(name), short(other.name)
+    rates = pair.table[1] / np.maximum(pair.table.sum(axis=0), 1.0)
+    if holes:
+        verb = "together" if rates[1] > rates[0] else "in turns"
+        text = f"{column} and {on} are missing {verb}"
+    else:
+        most, least = int(rates.argmax()), int(rates.argmin())
+        text = (
+            f"{column} is missing in {percent(float(rates[most]))} of the rows where {on} is "
+            f"{short(other.labels[most])}, and "
+            f"in {percent(float(rates[least]))} where it is {short(other.labels[least])}"
+        )
+    return {
+        "column": cut(name),
+        "on": cut(other.name),
+        "probability": belief(pair.p, tests),
+        "text": text,
+        "holes": holes,
+        "strength": pair.strength,
+    }
+
+
+def _imputed(study: Study) -> list[dict[str, Any]]:
+    """What the model expects in some of the holes, with intervals that hold with 90 %."""
+    values = study.prepared.values
+    spots = _spots(study.prepared.used, values)
+    if not spots:
+        return []
+    rows = np.unique([row for row, _ in spots])
+    place = {int(row): at for at, row in enumerate(rows)}
+    filled = _Filled(study, values[rows])
+    names = [cut(name) for name in study.prepared.names]
+    return [{"row": row, "column": names[j]} | filled.cell(place[row], j) for row, j in spots]
+
+
+class _Filled:
+    """Some rows as the model would fill them."""
+
+    def __init__(self, study: Study, values: NDArray[np.float64]) -> None:
+        fitted, _, _ = study.model()
+        self.used, self.tables = study.prepared.used, fitted.view.tables
+        self.means = fitted.mixture.impute_mean(values)
+        self.ends = fitted.mixture.impute_interval(values, 0.9)
+        self.shares = fitted.view.ask(values).shares
+
+    def cell(self, at: int, j: int) -> dict[str, Any]:
+        """The expected value and its interval; of categories the most probable one and its probability."""
+        column = self.used[j]
+        if column.role == "numeric" and column.curve is not None:
+            low, high = sorted(float(column.curve.undo(end[at, j])) for end in self.ends)
+            value = float(np.clip(column.curve.undo(self.means[at, j]), low, high))
+            return {"value": value, "interval": [low, high], "probability": None}
+        chances = self.shares[at] @ self.tables[j]
+        code = int(chances.argmax())
+        return {"value": shown(column, code), "interval": None, "probability": float(min(chances[code], 1.0))}
+
+
+def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Some holes of every column, in rows of which something is known."""
+    gone = np.isnan(values)
+    known = ~gone.all(axis=1)
+    with_holes = [j for j in range(len(used)) if (gone[:, j] & known).any()]
+    each = max(_CELLS // max(len(with_holes), 1), 1)
+    spots = [(int(row), j) for j in with_holes for row in np.flatnonzero(gone[:, j] & known)[:each]]
+    return spots[:_CELLS]
+
+
+def missing_insight(found: dict[str, Any]) -> dict[str, Any]:
+    """The finding in one sentence."""
+    first = next((entry for entry in found["depends"] if not entry["holes"]), found["depends"][0])
+    more = len({entry["column"] for entry in found["depends"]}) - 1
+    rest = f" ({more} more of the columns have holes that are not random)" if more else ""
+    return {
+        "text": f"Holes are not random: {first['text']}{rest}.",
+        "section": "missing",
+        "probability": first["probability"],
+        "interval": None,
+    }

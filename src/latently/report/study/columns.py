@@ -1,0 +1,170 @@
+"""What each column is to a report: its kind, its suspected codes, and what a model is given of it."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.study.codes import suspected_codes, suspected_words
+from latently.report.study.curves import Curve, fit_curve
+from latently.report.study.read import RawColumn
+from latently.report.study.words import number, percent
+
+Kind = Literal["numeric", "ordinal", "categorical", "date", "text", "identifier", "constant", "empty"]
+
+FEW: Final = 10  # a column of so few different numbers is ordinal
+MOST_LEVELS: Final = 12  # levels of a category that a model sees; the others are taken together
+OTHERS: Final = "other levels"
+SPIKE: Final = 0.1  # a number that so many rows share makes a column one of classes to the model
+_ID: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|index|nr|row)([_\W]|$)|[a-z]Id$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column, judged.
+
+    Attributes
+    ----------
+    name, kind, notes
+        Its name, what it is, and what was done to it.
+    raw
+        (n,) numbers, seconds or places of levels; NaN where missing, codes for missing included.
+    levels
+        Names of the levels that `raw` counts, for text; of the numbers, for ordinal and categorical numbers.
+    codes
+        Suspected codes for missing.
+    role
+        What the model sees: "numeric" scores, "codes" of classes, or None if it does not see the column.
+    model
+        (n,) scores or codes.
+    curve
+        From numbers to scores.
+    classes
+        Names of the classes, if the role is "codes".
+    """
+
+    name: str
+    kind: Kind
+    raw: NDArray[np.float64]
+    levels: tuple[str, ...] = ()
+    codes: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    role: Literal["numeric", "codes"] | None = None
+    model: NDArray[np.float64] | None = None
+    curve: Curve | None = None
+    classes: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """(n,) where there is no value."""
+        return np.isnan(self.raw)
+
+    def step(self) -> float:
+        """Least distance of two different values."""
+        different = np.unique(self.raw[~self.missing])
+        return float(np.diff(different).min()) if len(different) > 1 else 0.0
+
+
+def judge(raw: RawColumn) -> Column:
+    """Say what a column is, and prepare it for a model."""
+    column = _judge_text(raw) if raw.kind == "text" else _judge_numbers(raw)
+    return replace(column, notes=(*raw.notes, *column.notes))
+
+
+def _judge_text(raw: RawColumn) -> Column:
+    words = suspected_words([level if len(level) < 10 else "long" for level in raw.levels])
+    values, codes = raw.values.copy(), []
+    for word in words:
+        place = raw.levels.index(word)
+        codes.append({"value": word, "count": int((values == place).sum()), "probability": 0.95})
+        values[values == place] = np.nan
+    codes = [code for code in codes if code["count"]]
+    counts = np.bincount(values[~np.isnan(values)].astype(np.intp), minlength=len(raw.levels))
+    column = Column(raw.name, _text_kind(counts, raw), values, raw.levels, tuple(codes))
+    if column.kind in ("categorical", "ordinal"):
+        return _with_classes(column, counts, raw.levels)
+    return column
+
+
+def _text_kind(counts: NDArray[np.int64], raw: RawColumn) -> Kind:
+    seen, different = int(counts.sum()), int((counts > 0).sum())
+    if seen == 0:
+        return "empty"
+    if different == 1:
+        return "constant"
+    if different == seen and seen >= 10:
+        return "text" if np.mean([len(t) > 40 or " " in t.strip() for t in raw.levels[:1000]]) > 0.5 else "identifier"
+    if different > 20 and (different > seen / 2 or counts[counts < 5].sum() > seen / 2):
+        return "text"
+    return "ordinal" if raw.ordered else "categorical"
+
+
+def _with_classes(column: Column, counts: NDArray[np.int64], levels: tuple[str, ...]) -> Column:
+    """Classes for the model: the common levels, and the others as one."""
+    common = np.flatnonzero(counts > 0)
+    if len(common) > MOST_LEVELS:
+        common = np.sort(np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1])
+    place = np.full(len(levels) + 1, float(len(common)))
+    place[common], place[-1] = np.arange(len(common)), np.nan
+    at = np.where(column.missing, len(levels), np.nan_to_num(column.raw)).astype(np.intp)
+    names = tuple(levels[i] for i in common)
+    if len(common) < (counts > 0).sum():
+        note = f"the model takes {int((counts > 0).sum()) - len(common)} rarer levels together"
+        column, names = replace(column, notes=(*column.notes, note)), (*names, OTHERS)
+    return replace(column, role="codes", model=place[at], classes=names)
+
+
+def _judge_numbers(raw: RawColumn) -> Column:
+    if raw.kind == "date":
+        seen = ~np.isnan(raw.values)
+        kind: Kind = "date" if seen.any() else "empty"
+        return Column(raw.name, "constant" if len(np.unique(raw.values[seen])) == 1 else kind, raw.values, ())
+    codes = suspected_codes(raw.values)
+    x = np.where(np.isin(raw.values, [code["value"] for code in codes]), np.nan, raw.values)
+    column = Column(raw.name, "numeric", x, codes=tuple(codes))
+    different, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+    if len(different) < 2:
+        return replace(column, kind="empty" if len(different) == 0 else "constant")
+    if _is_identifier(raw.name, different, counts):
+        return replace(column, kind="identifier")
+    if len(different) == 2 or (len(different) <= FEW and counts.sum() >= 5 * len(different)):
+        return _few(column, different, counts)
+    if _has_spike(counts):
+        return _spiked(column, float(different[counts.argmax()]), float(counts.max() / counts.sum()))
+    curve = fit_curve(x, column.step())
+    return replace(column, role="numeric", model=curve.apply(x), curve=curve)
+
+
+def _has_spike(counts: NDArray[np.int64]) -> bool:
+    """One number that many rows share, and several times as many as any other."""
+    second, first = np.sort(counts)[-2:]
+    return bool(first > SPIKE * counts.sum() and first > 3 * second)
+
+
+def _is_identifier(name: str, different: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
+    """All different whole numbers that count the rows, or bear a name that says so."""
+    if counts.max() > 1 or len(different) < 20 or (different != np.floor(different)).any():
+        return False
+    return bool((np.diff(different) == 1).all() or _ID.search(name))
+
+
+def _few(column: Column, different: NDArray[np.float64], counts: NDArray[np.int64]) -> Column:
+    levels = tuple(number(v) if float(number(v)) == v else repr(float(v)) for v in different)
+    place = np.where(column.missing, np.nan, np.searchsorted(different, np.nan_to_num(column.raw)))
+    kind: Kind = "categorical" if len(different) == 2 else "ordinal"
+    return _with_classes(replace(column, kind=kind, raw=place, levels=levels), counts, levels)
+
+
+def _spiked(column: Column, value: float, share: float) -> Column:
+    """A number that many rows share, beside others: the model sees it as a class, and the others in classes."""
+    x = column.raw
+    others = x[(x != value) & ~np.isnan(x)]
+    cuts = np.unique(np.quantile(others, [1 / 3, 2 / 3]))
+    codes = np.searchsorted(cuts, np.nan_to_num(x), side="left") + 1.0
+    codes = np.where(np.isnan(x), np.nan, np.where(x == value, 0.0, codes))
+    ends = [number(c) for c in cuts]
+    names = (number(value), f"up to {ends[0]}", *([f"{ends[0]} to {ends[1]}"] if len(ends) > 1 else []))
+    note = f"{percent(share)} of the values are {number(value)}: the model sees this column in classes"
+    return replace(column, notes=(*column.notes, note), role="codes", model=codes, classes=(*names, f"over {ends[-1]}"))

@@ -1,0 +1,133 @@
+"""The table that a model sees: scores and codes, with holes; and which rows are looked at where."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.data import Column as SchemaColumn
+from latently.data import Schema
+from latently.report.study.columns import Column
+
+Values = NDArray[np.float64]
+MOST_COLUMNS: Final = 60
+FAR: Final = 4.5
+FEW_FAR: Final = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All columns, those that the model sees, and a sample of the rows.
+
+    Attributes
+    ----------
+    columns
+        All columns of the table.
+    used
+        Those that the model sees.
+    rows
+        Number of rows.
+    sample
+        Places of the rows that models and tests look at, in rising order.
+    seed
+        Seed of whatever is random.
+    """
+
+    columns: tuple[Column, ...]
+    used: tuple[Column, ...]
+    rows: int
+    sample: NDArray[np.int64]
+    seed: int
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the sample is not the whole."""
+        return len(self.sample) < self.rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns that the model sees."""
+        return tuple(column.name for column in self.used)
+
+    @cached_property
+    def values(self) -> Values:
+        """(rows, used) scores and codes; NaN where missing."""
+        out = np.empty((self.rows, len(self.used)))
+        for j, column in enumerate(self.used):
+            out[:, j] = column.model
+        return out
+
+    @cached_property
+    def numeric(self) -> NDArray[np.intp]:
+        """Places of the columns of scores."""
+        return np.flatnonzero([column.role == "numeric" for column in self.used])
+
+    @cached_property
+    def coded(self) -> NDArray[np.intp]:
+        """Places of the columns of codes."""
+        return np.flatnonzero([column.role == "codes" for column in self.used])
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What the columns are to a mixture."""
+        return Schema(tuple(_described(column) for column in self.used))
+
+    @cached_property
+    def spread(self) -> Values:
+        """(rows, used) values with numbers spread by their least step, so that no density or tail chases ties."""
+        out, rng = self.values.copy(), self.rng(1)
+        for j in self.numeric:
+            column = self.used[j]
+            out[:, j] = column.curve.apply(column.raw + column.step() * rng.uniform(-0.5, 0.5, self.rows))
+        return out
+
+    @cached_property
+    def tame(self) -> Values:
+        """(sample, used) spread values; scores that are far out count as missing, if they are few."""
+        out = self.spread[self.sample]
+        for j in self.numeric:
+            out[:, j] = _tamed(out[:, j])
+        return out
+
+    def rng(self, purpose: int) -> np.random.Generator:
+        """Random numbers for a purpose, the same at every call."""
+        return np.random.default_rng([self.seed, purpose])
+
+
+def _tamed(z: Values) -> Values:
+    """Scores without those that are far out, if these are few: a fit would spend a component on them."""
+    far = np.abs(z) > FAR
+    return np.where(far, np.nan, z) if far.mean() <= FEW_FAR else z
+
+
+def _described(column: Column) -> Any:
+    if column.role == "numeric":
+        return SchemaColumn(column.name, "numeric")
+    return SchemaColumn(column.name, "categorical", tuple(range(len(column.classes))))
+
+
+def prepare(columns: list[Column], rows: int, max_rows: int, seed: int) -> Prepared:
+    """Choose the columns and the rows that models look at.
+
+    Parameters
+    ----------
+    columns
+        All columns.
+    rows
+        Number of rows.
+    max_rows
+        Largest sample.
+    seed
+        Seed of the sample and of all that follows.
+    """
+    fit = [column for column in columns if column.role is not None]
+    if len(fit) > MOST_COLUMNS:
+        order = np.argsort([column.missing.mean() for column in fit], kind="stable")[:MOST_COLUMNS]
+        fit = [fit[i] for i in np.sort(order)]
+    if rows <= max_rows:
+        sample = np.arange(rows)
+    else:
+        sample = np.sort(np.random.default_rng([seed, 0]).choice(rows, max_rows, replace=False))
+    return Prepared(tuple(columns), tuple(fit), rows, sample, seed)

@@ -1,0 +1,209 @@
+"""A table of any make as columns of numbers, dates or strings."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.data import frames
+from latently.data.columnview import ColumnView
+from latently.data.matrix import as_table
+from latently.data.values import is_missing, quote
+from latently.report.study.codes import suspected_words
+from latently.report.study.words import counted, cut
+
+LARGEST: Final = 1e150
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """One column as it came.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    kind
+        "number", "date" (seconds since 1970) or "text".
+    values
+        (n,) numbers, NaN where missing; for text the places of the levels.
+    levels
+        For text: the different values, in the order of their type, or of their first appearance.
+    ordered
+        Whether the levels have an order.
+    notes
+        What was done to it.
+    """
+
+    name: str
+    kind: Literal["number", "date", "text"]
+    values: NDArray[np.float64]
+    levels: tuple[str, ...] = ()
+    ordered: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def read_columns(table: Any) -> list[RawColumn]:
+    """Read a table; an error says what is wrong with it as a whole.
+
+    Parameters
+    ----------
+    table
+        A pandas, polars or Arrow table, an array or nested list, or a dict of lists.
+
+    Examples
+    --------
+    >>> [column.kind for column in read_columns({"a": [1, None], "b": ["x", "y"], "c": ["2024-01-01", ""]})]
+    ['number', 'text', 'date']
+    """
+    views = _dict_views(table) if isinstance(table, Mapping) else list(frames.views(as_table(table, "table")).values())
+    if not views:
+        raise ValueError("the table has no columns: there is nothing to explore")
+    if len(views[0].data) == 0:
+        raise ValueError("the table has no rows: there is nothing to explore")
+    return [_read(view) for view in views]
+
+
+def _dict_views(table: Mapping[Any, Any]) -> list[ColumnView]:
+    names = [str(name) for name in table]
+    if len(set(names)) < len(names):
+        raise ValueError(f"column names repeat as text: {quote(n for n in names if names.count(n) > 1)}; rename them")
+    columns = [np.asarray(values) if hasattr(values, "dtype") else _objects(values) for values in table.values()]
+    sizes = {len(column) for column in columns}
+    if len(sizes) > 1:
+        raise ValueError(f"the columns have different numbers of rows: {quote(sorted(sizes))}; make them equal")
+    return [frames._array_view(name, column) for name, column in zip(names, columns, strict=True)]
+
+
+def _objects(values: Any) -> NDArray[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"a dict table needs a list for each column, got {type(values).__name__}")
+    given = list(values)
+    out = np.empty(len(given), dtype=object)
+    out[:] = given
+    return out
+
+
+def _read(view: ColumnView) -> RawColumn:
+    if view.kind in ("float", "integer"):
+        return _numbers(view.name, np.array(view.to_floats(view.name), dtype=np.float64))
+    values = view.to_list()
+    if view.kind == "boolean":
+        return _text(view.name, [None if is_missing(v) else str(bool(v)) for v in values], ("False", "True"))
+    if view.kind in ("levels", "ordered"):
+        levels = tuple(str(level) for level in view.levels)
+        return _text(view.name, _strings(values), levels, ordered=view.kind == "ordered")
+    return _judged(view.name, values)
+
+
+def _judged(name: str, values: list[Any]) -> RawColumn:
+    """A column of Python objects or strings, by what is in it."""
+    types = {type(v) for v in _different(values) if not is_missing(v)}
+    if types and all(issubclass(t, datetime | date | np.datetime64) for t in types):
+        return RawColumn(name, "date", _floats(values, _seconds))
+    if types and all(issubclass(t, timedelta | time) for t in types):
+        return replace(_numbers(name, _floats(values, _length)), notes=("durations are given in seconds",))
+    if types and all(issubclass(t, int | float | np.number) or t.__name__ == "Decimal" for t in types - {bool}):
+        if types == {bool}:
+            return _text(name, _strings(values), ("False", "True"))
+        return _numbers(name, _floats(values, float))
+    texts = _strings(values)
+    read = _as_numbers(name, texts) or _as_dates(name, texts)
+    return read or _text(name, texts)
+
+
+def _different(values: list[Any]) -> Iterable[Any]:
+    """The different values; all of them, if they cannot be told apart quickly."""
+    try:
+        return set(values)
+    except TypeError:
+        return values
+
+
+def _strings(values: list[Any]) -> list[str | None]:
+    """The values as strings, each different one turned but once."""
+    try:
+        known = {v: None if is_missing(v) else str(v) for v in set(values)}
+    except TypeError:  # lists and the like
+        return [None if is_missing(v) else str(v) for v in values]
+    return [known[v] for v in values]
+
+
+def _floats(values: list[Any], convert: Any) -> NDArray[np.float64]:
+    return np.array([math.nan if is_missing(v) else _tried(convert, v) for v in values], dtype=np.float64)
+
+
+def _tried(convert: Any, value: Any) -> float:
+    try:
+        return float(convert(value))
+    except (OverflowError, ValueError):
+        return math.nan
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    return float((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp())
+
+
+def _length(value: timedelta | time) -> float:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+
+
+def _numbers(name: str, x: NDArray[np.float64]) -> RawColumn:
+    wild = np.isinf(x) | (np.abs(np.nan_to_num(x, posinf=0.0, neginf=0.0)) > LARGEST)
+    if not wild.any():
+        return RawColumn(name, "number", x)
+    note = f"{counted(int(wild.sum()), 'value')} infinite or beyond {LARGEST:g}, taken as missing"
+    return RawColumn(name, "number", np.where(wild, np.nan, x), notes=(note,))
+
+
+def _text(name: str, texts: Sequence[str | None], known: tuple[str, ...] = (), *, ordered: bool = False) -> RawColumn:
+    codes: dict[str | None, float] = {level: float(place) for place, level in enumerate(known)}
+    codes[None] = math.nan
+    for text in texts:
+        if text not in codes:
+            codes[text] = float(len(codes) - 1)
+    values = np.fromiter(map(codes.__getitem__, texts), np.float64, len(texts))
+    del codes[None]
+    return RawColumn(name, "text", values, tuple(codes), ordered)  # type: ignore[arg-type]
+
+
+def _as_numbers(name: str, texts: Sequence[str | None]) -> RawColumn | None:
+    """A column of strings that are numbers, apart from words for missing."""
+    found = _each(texts, float)
+    if found is None:
+        return None
+    column = _numbers(name, found[0])
+    return replace(column, notes=(*column.notes, "numbers written as text", *found[1]))
+
+
+def _as_dates(name: str, texts: Sequence[str | None]) -> RawColumn | None:
+    """A column of strings that are dates in ISO's way, apart from words for missing."""
+    found = _each(texts, lambda text: _seconds(datetime.fromisoformat(text)))
+    if found is None:
+        return None
+    return RawColumn(name, "date", found[0], notes=found[1])
+
+
+def _each(texts: Sequence[str | None], convert: Any) -> tuple[NDArray[np.float64], tuple[str, ...]] | None:
+    different = {text for text in texts if text is not None}
+    words = set(suspected_words([text for text in different if len(text) < 10]))
+    known: dict[str | None, float] = dict.fromkeys((None, *words), math.nan)
+    if not different - words:
+        return None
+    for text in different - words:
+        try:
+            known[text] = convert(text) if len(text) < 40 else float("not a number")
+        except (ValueError, OverflowError):
+            return None
+    notes = tuple(f"{cut(word)!r} taken as missing" for word in sorted(words))
+    return np.array([known[text] for text in texts]), notes

@@ -1,0 +1,165 @@
+"""How strange each row is: the chance of a number as far out given the rest of its row, and of a row as far out.
+
+Both are tail probabilities under the fitted mixture. Tails of real columns are longer than those of a fit, so the
+tail of each column is learnt from where 2 to 10 % of its rows lie; strange is what is out of line with that.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr, ndtri_exp
+from scipy.stats import chi2
+
+from latently.report.study.prepare import Prepared
+from latently.report.study.view import Answer, View, log_sum
+
+Values = NDArray[np.float64]
+_TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
+_CAUTION: Final = 2.0  # standard errors (of about 1 / sqrt(rows)) by which the shape of a tail is lowered
+_SHARED: Final = 100.0  # rows that the shape of all columns together is worth for each
+_FURTHEST: Final = 35.0
+_LIGHT: Final = 0.05  # share of the rows, from which a component is heavy
+
+
+@dataclass(frozen=True, eq=False)
+class Strangeness:
+    """What is strange about every row.
+
+    Attributes
+    ----------
+    log_p
+        (n,) log of the chance of a row as strange, its strangest number and its distance as a whole both counted.
+    cells
+        (n, d) log of the chance of each score given the rest of its row; 0 where missing.
+    log_density
+        (n,) log density under the mixture.
+    shares
+        (n, K) probability of each component.
+    """
+
+    log_p: Values
+    cells: Values
+    log_density: Values
+    shares: Values
+
+
+def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -> Strangeness:
+    """Judge every row of the table.
+
+    Parameters
+    ----------
+    prepared
+        The table.
+    view
+        The mixture.
+    groups
+        The components of each cluster. A light component vouches for its rows only if it is a cluster.
+    """
+    X, judges = prepared.spread, view.ordered(_vouching(view, groups))
+    n, d = len(X), len(view.numeric)
+    cells, whole = np.zeros((n, d)), np.zeros(n)
+    density, shares = np.empty(n), np.empty((n, view.size))
+    for part in view.batches(n):
+        answer = view.ask(X[part])
+        density[part], shares[part] = answer.log_density, answer.shares
+        if d:
+            answer = answer if judges.size == view.size else judges.ask(X[part])
+            seen = ~np.isnan(X[part][:, view.numeric])
+            cells[part] = np.where(seen, _cell_distances(judges, answer), np.nan)
+            whole[part] = _row_distances(answer, seen.sum(axis=1))
+    if d == 0:
+        return Strangeness(np.zeros(n), cells, density, shares)
+    cell_logs = np.nan_to_num(_log_tails(cells))
+    row_logs = _log_tails(whole[:, None])[:, 0]
+    many = np.log(np.maximum((~np.isnan(cells)).sum(axis=1), 1))
+    log_p = np.log(2) + np.minimum(cell_logs.min(axis=1) + many, row_logs)
+    return Strangeness(np.minimum(log_p, 0.0), cell_logs, density, shares)
+
+
+def _vouching(view: View, groups: list[tuple[int, ...]]) -> NDArray[np.intp]:
+    """Components that vouch for rows: of every cluster the heavy ones, or all if none is heavy."""
+    heavy = view.weights >= _LIGHT
+    kept = [[k for k in group if heavy[k]] or list(group) for group in groups]
+    return np.sort(np.concatenate([np.array(part, dtype=np.intp) for part in kept]))
+
+
+def _cell_distances(view: View, answer: Answer) -> Values:
+    """(n, d) two-sided normal distance that is as rare as each score given the rest of its row."""
+    inner = np.sqrt(np.einsum("kdd->kd", view.precisions))
+    z = np.clip(answer.pulls / inner, -_FURTHEST, _FURTHEST)  # (n, K, d)
+    own = -0.5 * z**2 + np.log(inner)
+    rest = answer.joint[:, :, None] - own  # log of the components by all other columns
+    log_tail = np.log(2) + log_ndtr(-np.abs(z))
+    log_tail = log_sum(rest + log_tail) - log_sum(rest) if view.size > 1 else log_tail[:, 0]
+    return np.asarray(-ndtri_exp(np.minimum(log_tail, 0.0) - np.log(2)))
+
+
+def _row_distances(answer: Answer, seen: NDArray[np.intp]) -> Values:
+    """(n,) normal distance that is as rare as a row so far from its nearest component."""
+    near = answer.distance.min(axis=1)
+    log_tail = chi2.logsf(near, np.maximum(seen, 1))
+    log_tail = np.where(seen > 0, np.where(np.isfinite(log_tail), log_tail, -0.5 * near), 0.0)
+    return np.asarray(-ndtri_exp(np.minimum(log_tail, -1e-12) - np.log(2)))
+
+
+def _log_tails(distances: Values) -> Values:
+    """Log two-sided tails of distances, by the tail that each column shows where 2 to 10 % of its rows lie."""
+    tails = [_Tail(x) for x in distances.T]
+    rows, logs = (np.array([getattr(tail, name) for tail in tails]) for name in ("rows", "log_shape"))
+    pooled = float(np.average(logs, weights=rows)) if rows.sum() else 0.0
+    out = np.empty(distances.shape)
+    for j, tail in enumerate(tails):
+        weight = min(_SHARED, float(rows.sum() - rows[j]))
+        known = rows[j] + weight
+        middle = (rows[j] * logs[j] + weight * pooled) / known if known else 0.0
+        out[:, j] = tail.log_beyond(min(float(np.exp(middle - _CAUTION / np.sqrt(max(known, 1.0)))), 1.0))
+    return np.minimum(out, 0.0)
+
+
+class _Tail:
+    """The tail of distances, on a scale on which a normal tail is exponential.
+
+    That scale is e = -log(normal tail beyond x / normal tail beyond u), with u the distance that 10 % exceed. Longer
+    tails than normal are Weibull tails with a shape below 1. The furthest 2 % have no say but that they are far.
+    """
+
+    def __init__(self, x: Values) -> None:
+        self.x = x
+        seen = x[~np.isnan(x)]
+        self.rows, self.log_shape = 0, 0.0
+        if len(seen) < 20:
+            return
+        self.start, end = np.quantile(seen, [1 - _TAIL[0], 1 - _TAIL[1]])
+        self.base = _log_tail(self.start)
+        e = self.base - _log_tail(seen[seen > self.start])
+        self.kept = np.clip(e, 1e-6, max(float(self.base - _log_tail(end)), 1e-6))
+        self.inside = self.kept[e < self.kept.max()]
+        self.rows = len(self.inside)
+        if self.rows:
+            self.log_shape = float(minimize_scalar(self._loss, bounds=(-2.5, 1.0), method="bounded").x)
+
+    def _scale(self, shape: float) -> float:
+        return float(((self.kept**shape).sum() / self.rows) ** (1 / shape))
+
+    def _loss(self, log_shape: float) -> float:
+        """Minus the log-likelihood at the best scale; what is beyond the end is known to be so only."""
+        k = float(np.exp(log_shape))
+        return -float(self.rows * (log_shape - k * np.log(self._scale(k)) - 1) + (k - 1) * np.log(self.inside).sum())
+
+    def log_beyond(self, shape: float) -> Values:
+        """Log of the chance to be beyond each distance, for a given shape."""
+        normal = _log_tail(self.x)
+        if not self.rows:
+            return np.asarray(0.5 * normal)  # too few rows to know: cautious
+        # no lighter than normal (a scale of 1), and what few rows say is not taken at its word
+        scale = max(self._scale(shape), 1.0) * (1 + 1 / np.sqrt(self.rows))
+        beyond = np.maximum(self.base - normal, 0.0) / scale
+        near = np.maximum(normal, np.log(_TAIL[0]))
+        return np.where(self.x > self.start, np.log(_TAIL[0]) - beyond**shape, near)
+
+
+def _log_tail(x: Values) -> Values:
+    return np.asarray(np.log(2) + log_ndtr(-x))

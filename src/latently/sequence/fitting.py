@@ -1,0 +1,111 @@
+"""A fit from several starts, with states that die put to use again."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from latently.data.chunks import ChunkSource
+from latently.data.sequences import Sequences
+from latently.learn.em import Fit, Step, em
+from latently.learn.progress import progress
+from latently.learn.reduce import reducing
+from latently.learn.restarts import best_of
+from latently.sequence.chain import Chain, ImpossibleSequence, first_rows, stationary
+from latently.sequence.model import HmmModel, HmmStatistics, ImpossibleRow, Params
+from latently.sequence.rule import ChainRule, best_rows
+from latently.sequence.stored import StoredSequences
+
+DEAD = 1e-6
+"""Share of the rows below which a state has died."""
+
+SMALL_DATA = 50_000
+"""Up to this many rows, restarts run side by side."""
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """When to stop, and whom to tell."""
+
+    tol: float
+    n_iter: int
+    verbose: Any
+    monitor: Any = None
+
+
+def run(
+    model: HmmModel, starts: list[Params], data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
+) -> Fit[Params, HmmStatistics]:
+    """Fit from each start and keep the best."""
+
+    def alone(start: Params) -> Fit[Params, HmmStatistics]:
+        return _with_reseeding(model, start, data, weights, plan)
+
+    small = len(data.values) <= SMALL_DATA
+    try:
+        return best_of(alone, starts, lambda fit: fit.trace[-1], side_by_side=small)
+    except ImpossibleRow as problem:
+        if not isinstance(data, Sequences):
+            raise ValueError(f"row {problem.row} is impossible: no state that can be reached there emits it") from None
+        offsets = first_rows(data.lengths)
+        sequence = int(np.searchsorted(offsets, problem.row, side="right")) - 1
+        raise ImpossibleSequence(sequence, problem.row - int(offsets[sequence])) from None
+
+
+def _with_reseeding(
+    model: HmmModel, start: Params, data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
+) -> Fit[Params, HmmStatistics]:
+    """Fit; if states have died, place them where the data is explained worst and go on, if that helps."""
+    fit = _fit_once(model, start, data, weights, plan)
+    visits = fit.stats.visits
+    dead = np.flatnonzero(visits < DEAD * visits.sum())
+    left = plan.n_iter - fit.n_iter
+    plain = isinstance(model, HmmModel) and model.labels is None and model.copies == 1
+    settled = plan.monitor is not None or not plain
+    if not len(dead) or left < 2 or settled or fit.halted:
+        return fit
+    fresh = reseed(model, fit.params, dead, data)
+    again = _fit_once(model, fresh, data, weights, replace(plan, n_iter=left))
+    return again if again.trace[-1] > fit.trace[-1] else fit
+
+
+def _fit_once(
+    model: HmmModel, start: Params, data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
+) -> Fit[Params, HmmStatistics]:
+    def stop(step: Step[Any, Any]) -> bool:
+        if plan.monitor is None:
+            return bool(step.change < plan.tol)
+        plan.monitor.report(step.stats.bound)
+        return bool(plan.monitor.converged) and step.iteration < plan.n_iter
+
+    if plan.monitor is not None:
+        plan.monitor._reset()
+    source: ChunkSource
+    if isinstance(data, Sequences) and isinstance(model, HmmModel):
+        source = data.chunked(weights, len(data.values))  # the model shares out its rows more evenly than chunks can
+    else:
+        source = data.chunked(weights)
+    with progress("hidden Markov model", plan.n_iter, plan.verbose) as bar, reducing(source) as total:
+        return em(model, start, total, max_iter=plan.n_iter, stop=stop, on_iteration=bar)
+
+
+def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences | StoredSequences) -> Params:
+    """Give dead states the rows that are explained worst, and a way to be reached."""
+    X = data.values[~np.isnan(data.values).all(axis=1)]
+    L = model.emission.log_density(params.theta, X)
+    alive = np.setdiff1d(np.arange(L.shape[1]), dead)
+    worst = X[np.argsort(L[:, alive].max(axis=1), kind="stable")]
+    share = max(len(worst) // (4 * L.shape[1]), 1)
+    theta = params.theta
+    for i, state in enumerate(dead):
+        theta = model.emission.reseed(theta, int(state), worst[i * share : (i + 1) * share])
+    return Params(_reachable(params.chain, model.rule), theta)
+
+
+def _reachable(chain: Chain, rule: ChainRule) -> Chain:
+    """Mix the chain with an even one, as far as its fixed entries allow."""
+    even, ones = 0.1 / chain.n_states, np.ones(chain.n_states)
+    A = best_rows(0.9 * chain.transition + even, ones, chain.transition, rule.transition)
+    start = best_rows(0.9 * chain.start + even, ones, chain.start, rule.start)
+    return Chain(stationary(A) if rule.is_stationary else start, A)
