@@ -199,9 +199,8 @@ class TableMixture(
         """The mixture itself as a distribution over the columns of the encoded table."""
         return MixtureDistribution(self.weights_, self.components_)
 
-    def score_samples(self, X: Any) -> Array:
-        """(n,) log density of the observed entries of each row."""
-        found = super().score_samples(X)
+    def _scores(self, rows: Array) -> Array:
+        found = super()._scores(rows)
         return np.where(found < LOG_ZERO / 2, -np.inf, found)
 
     def _draw(self, n_samples: int, random_state: Any) -> tuple[Array, Ints]:
