@@ -192,6 +192,21 @@ def test_components_without_labels_go_to_the_nearest_in_a_merge():
     np.testing.assert_allclose(one.means_[:, 0], [X[truth == k].mean() for k in range(3)], atol=1e-3)
 
 
+def test_labels_of_a_later_batch_name_components_too():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 200)
+    X = rng.normal(4.0 * labels)[:, None]
+    one = Mixture(2, random_state=0).fit(X).partial_fit(X, labels=labels)
+    other = Mixture(2, random_state=0).fit(X, labels=1 - labels)
+    weight = one.statistics_.weight + other.statistics_.weight
+    np.testing.assert_allclose(one.merge(other).statistics_.weight, weight)
+
+
+def test_labels_go_with_rows_in_memory():
+    with pytest.raises(ValueError, match="labels go with tables in memory"):
+        GaussianMixture(3).fit(da.from_array(IRIS, chunks=(50, 4)), labels=SPECIES)
+
+
 # constraints
 
 

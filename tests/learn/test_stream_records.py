@@ -40,3 +40,12 @@ def test_before_ten_batches_nothing_is_strange_and_nothing_is_clipped():
     assert not any(record.drift for record in records)
     assert records[-1].expected == pytest.approx(np.mean(scores[:-1]))
     assert records[-1].spread == pytest.approx(np.std(scores[:-1]))
+
+
+def test_old_batches_fade_in_what_is_expected():
+    scores = np.array([0.0, 1.0, 0.5, -2.0, 3.0, 0.3])
+    records = list(stream(Told(), [np.array([value]) for value in scores], forgetting=0.5))
+    weights = 0.5 ** np.arange(5)[::-1]
+    mean = weights @ scores[:-1] / weights.sum()
+    assert records[-1].expected == pytest.approx(mean)
+    assert records[-1].spread ** 2 == pytest.approx(weights @ (scores[:-1] - mean) ** 2 / weights.sum())

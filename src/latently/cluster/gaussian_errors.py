@@ -12,6 +12,7 @@ from latently.cluster.gaussian_gradient import slopes
 from latently.cluster.gaussian_labels import with_labels
 from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import GaussianParams
+from latently.cluster.mixture_order import labelled_components
 from latently.learn.protocol import Array, Reduce
 from latently.learn.reduce import reducing
 
@@ -65,7 +66,7 @@ class GaussianErrors:
         return _shaped(params, np.sqrt(np.maximum(variances, 0.0)))
 
     def _check_labels_given(self, labels: Any) -> None:
-        if labels is None and np.any(getattr(self, "_labelled", False)):
+        if labels is None and labelled_components(self).any():
             raise ValueError(
                 "the mixture was fitted with labels, without which its parameters are not at their optimum: give "
                 "standard_errors the same labels"

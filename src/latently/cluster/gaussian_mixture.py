@@ -253,6 +253,8 @@ class GaussianMixture(
         """The rows, and the components of those that have a label, in the order of the rows."""
         if labels is None:
             return self._source(X, sample_weight, reset=reset), None
+        if isinstance(X, ChunkSource):
+            raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
         rows, weights = self._rows(X, sample_weight, reset=reset)
         return labelled_source(rows, weights, read_labels(labels, len(rows), self.n_components))
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture_block import Ints, Mask
 from latently.cluster.mixture_model import MixtureSums
-from latently.cluster.mixture_order import both_labelled, matched_order
+from latently.cluster.mixture_order import both_labelled, labelled_components, matched_order, named_by
 from latently.distributions import Parts
 from latently.learn.reduce import reducing
 
@@ -25,7 +25,9 @@ class MixtureOnline:
         """
         if not hasattr(self, "statistics_"):
             return self.fit(X, sample_weight=sample_weight, labels=labels)
-        return self._learn_from(self.statistics_ + self._expected(X, sample_weight, labels))
+        found = self._learn_from(self.statistics_ + self._expected(X, sample_weight, labels))
+        found._labelled = labelled_components(self) | named_by(labels, self._k)
+        return found
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
         """Take rows away again, by their statistics.

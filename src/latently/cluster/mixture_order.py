@@ -56,5 +56,9 @@ def named_by(labels: Any, k: int) -> NDArray[np.bool_]:
 
 def both_labelled(mixture: Any, other: Any) -> NDArray[np.bool_]:
     """(k,) components that two mixtures were given rows of by name."""
-    none = np.zeros(len(mixture.weights_), bool)
-    return np.asarray(getattr(mixture, "_labelled", none) & getattr(other, "_labelled", none))
+    return labelled_components(mixture) & labelled_components(other)
+
+
+def labelled_components(mixture: Any) -> NDArray[np.bool_]:
+    """(k,) components that a fitted mixture was given rows of by name."""
+    return np.asarray(getattr(mixture, "_labelled", np.zeros(len(mixture.weights_), bool)))
