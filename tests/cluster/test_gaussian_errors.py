@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian_free import free_directions
 from latently.cluster.gaussian_params import KINDS
 
-IRIS = load_iris().data
+IRIS, SPECIES = load_iris(return_X_y=True)
 NAN = np.nan
 CLOSELY = {"tol": 1e-11, "max_iter": 5000, "random_state": 0, "reg_covar": 0.0}
 
@@ -170,3 +171,96 @@ def test_only_what_is_learnt_is_counted(kind, options, expected):
     mixture = GaussianMixture(2, covariance_type=kind, random_state=0, **options).fit(IRIS)
     assert mixture._n_parameters() == expected
     assert free_directions(kind, 2, 4, mixture._engine()[0].constraints).shape[1] == expected
+
+
+# labels
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weights", [None, np.full(150, 3.0)], ids=["rows", "weighted"])
+def test_with_all_rows_labelled_every_group_has_the_textbook_errors(kind, weights):
+    codes = np.array([2, 0, 1])[SPECIES]
+    mixture = GaussianMixture(3, covariance_type=kind, **CLOSELY).fit(IRIS, sample_weight=weights, labels=codes)
+    errors = mixture.standard_errors(IRIS, sample_weight=weights, labels=codes)
+    times = 1 if weights is None else 3
+    groups = [IRIS[codes == j] for j in range(3)]
+    own = {
+        "full": [g.var(axis=0) for g in groups],
+        "tied": [np.mean([g.var(axis=0) for g in groups], axis=0)] * 3,
+        "diag": [g.var(axis=0) for g in groups],
+        "spherical": [np.full(4, g.var(axis=0).mean()) for g in groups],
+    }[kind]
+    np.testing.assert_allclose(errors["means"], np.sqrt(np.array(own) / (50 * times)), rtol=1e-6)
+    np.testing.assert_allclose(errors["weights"], np.sqrt(2 / 9 / (150 * times)), rtol=1e-6)
+    C, n = mixture.covariances_, {"tied": 150, "spherical": 200}.get(kind, 50) * times
+    if kind in ("full", "tied"):
+        v = np.diagonal(C, axis1=-2, axis2=-1)
+        expected = np.sqrt((v[..., :, None] * v[..., None, :] + C**2) / n)
+    else:
+        expected = np.sqrt(2 / n) * C
+    np.testing.assert_allclose(errors["covariances"], expected, rtol=1e-6)
+
+
+def labelled_log_likelihood(kind, X, labels):
+    """Of a vector of one weight, the means and the covariances (lower triangles): by scipy, row by row."""
+    d = X.shape[1]
+    lower = np.tril_indices(d)
+
+    def matrix(values):
+        out = np.zeros((d, d))
+        out[lower] = values
+        return out + np.tril(out, -1).T
+
+    shapes = {
+        "full": lambda v: [matrix(part) for part in v.reshape(2, -1)],
+        "tied": lambda v: [matrix(v)] * 2,
+        "diag": lambda v: [np.diag(part) for part in v.reshape(2, d)],
+        "spherical": lambda v: [part * np.eye(d) for part in v],
+    }
+
+    def value(v):
+        means, covariances = v[1 : 1 + 2 * d].reshape(2, d), shapes[kind](v[1 + 2 * d :])
+        joint = np.empty((len(X), 2))
+        for seen in np.unique(~np.isnan(X), axis=0):
+            rows = (~np.isnan(X) == seen).all(axis=1)
+            for j, (w, m, C) in enumerate(zip((v[0], 1 - v[0]), means, covariances, strict=True)):
+                normal = stats.multivariate_normal(m[seen], C[np.ix_(seen, seen)])
+                joint[rows, j] = np.log(w) + normal.logpdf(X[rows][:, seen])
+        known = labels >= 0
+        return logsumexp(joint[~known], axis=1).sum() + joint[known, labels[known]].sum()
+
+    return value
+
+
+@pytest.mark.parametrize("hole", [False, True], ids=["whole", "holed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_partly_labelled_rows_agree_with_a_numerical_hessian(kind, hole):
+    rng = np.random.default_rng(2)
+    truth = (rng.uniform(size=300) < 0.6).astype(int)
+    X = rng.normal(1.5 * truth[:, None], np.array([[1.0, 0.7], [1.3, 1.0]])[truth]) @ np.array([[1.0, 0.4], [0.0, 1.0]])
+    if hole:
+        X[::3, 1] = np.nan
+    labels = np.where(rng.uniform(size=300) < 0.4, truth, -1)
+    mixture = GaussianMixture(2, covariance_type=kind, **CLOSELY).fit(X, labels=labels)
+    lower = np.tril_indices(2)
+    C = mixture.covariances_[..., lower[0], lower[1]] if kind in ("full", "tied") else mixture.covariances_
+    top = np.concatenate([mixture.weights_[:1], mixture.means_.ravel(), C.ravel()])
+    value, steps = labelled_log_likelihood(kind, X, labels), 1e-3 * np.eye(len(top))
+    signs = [(s, t) for s in (1, -1) for t in (1, -1)]
+    hessian = [[sum(s * t * value(top + s * a + t * b) for s, t in signs) / 4e-6 for a in steps] for b in steps]
+    expected = np.sqrt(np.diag(np.linalg.inv(-np.array(hessian))))
+    errors = mixture.standard_errors(X, labels=labels)
+    spread = errors["covariances"]
+    spread = spread[..., lower[0], lower[1]] if kind in ("full", "tied") else spread
+    found = np.concatenate([errors["weights"][:1], errors["means"].ravel(), spread.ravel()])
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_the_labels_of_the_fit_are_asked_for():
+    mixture = GaussianMixture(3, **CLOSELY).fit(IRIS, labels=SPECIES)
+    with pytest.raises(ValueError, match="fitted with labels.*same labels"):
+        mixture.standard_errors(IRIS)
+    unknown = np.full(150, -1)
+    again = GaussianMixture(2, **CLOSELY).fit(IRIS, labels=unknown)  # no row has one
+    plain = again.standard_errors(IRIS)
+    np.testing.assert_allclose(again.standard_errors(IRIS, labels=unknown)["means"], plain["means"], rtol=1e-6)

@@ -144,3 +144,37 @@ def test_a_slope_that_leads_nowhere_is_not_called_convergence():
     with reducing(as_source([[0.0]])) as reduce:
         fit = ascend(Wrong(), 0.0, reduce, tol=1e-6)
     assert (fit.reason, fit.converged, fit.params) == ("stalled", False, 0.0)
+
+
+class Steep:
+    """Rows about a mean at zero, known to be within a tenth or so: -5 mean^2 per row."""
+
+    def expect(self, mean, chunk):
+        from latently.learn import Statistics
+
+        return Statistics(chunk.n_rows, -5.0 * chunk.n_rows * float(mean) ** 2)
+
+    def update(self, mean, stats):
+        return mean
+
+    def log_prior(self, mean):
+        return 0.0
+
+    def pack(self, mean):
+        return np.array([mean])
+
+    def unpack(self, like, vector):
+        return float(vector[0])
+
+    def gradient(self, mean, stats):
+        return np.array([-10.0 * stats.rows * float(mean)])
+
+
+@pytest.mark.parametrize("n", [1, 50])
+@pytest.mark.parametrize("tol", [1.0, 0.01])
+def test_a_step_that_gains_little_across_a_ridge_is_not_the_end(n, tol):
+    # the first step leads over the top to the other side, where the height is much the same and the gradient is steep
+    with reducing(as_source(np.zeros((n, 1)))) as reduce:
+        fit = ascend(Steep(), 0.53, reduce, tol=tol, max_iter=50)
+    assert fit.reason == "converged"
+    assert abs(10.0 * fit.params) <= np.sqrt(tol)

@@ -1,13 +1,17 @@
 """Starts: the same for the same rows however they come; components that die start again elsewhere."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import KINDS
-from latently.cluster.gaussian_reseed import worst_rows
+from latently.cluster.gaussian_reseed import revived, worst_rows
 from latently.data.chunks import as_source
+from latently.learn import em, reducing
 
 IRIS = load_iris().data
 
@@ -105,3 +109,41 @@ def test_neither_order_nor_repeats_nor_empty_rows_change_the_start(how):
     weighted = GaussianMixture(3, **options).fit(IRIS, sample_weight=times)
     repeated = GaussianMixture(3, **options).fit(rng.permutation(np.repeat(IRIS, times, axis=0)))
     np.testing.assert_allclose(weighted.means_, repeated.means_, atol=1e-4)
+
+
+def dead_fit(X):
+    """A fit of three components, the last of which has no rows, and its model."""
+    params = GaussianMixture(2, random_state=0, tol=1e-8).fit(X)._engine()[1]
+    order = np.array([0, 1, 1])
+    dead = replace(params.permuted(order), weights=np.append(params.weights * (1 - 1e-12), 1e-12))
+    model = GaussianMixtureModel("full", 1e-4)
+    with reducing(as_source(X)) as reduce:
+        return em(model, dead, reduce, max_iter=0), model
+
+
+@pytest.mark.parametrize(("gain", "kept"), [(-50.0, "old"), (0.0, "old"), (1e-8, "old"), (1.0, "new")])
+def test_only_a_new_place_that_is_better_is_kept(gain, kept):
+    X = three()
+    fit, model = dead_fit(X)
+    calls = []
+
+    def again(start):
+        calls.append(start)
+        return replace(fit, params=replace(start, weights=np.full(3, 1 / 3)), trace=(fit.trace[-1] + gain,))
+
+    found = revived(fit, model, as_source(X), again, np.ones(3, bool))
+    assert len(calls) == 1
+    np.testing.assert_array_equal(calls[0].means[2], model_frame_row(fit, model, X))
+    assert found.params.weights.tolist() == (fit.params.weights.tolist() if kept == "old" else [1 / 3] * 3)
+    assert found.trace[-1] == pytest.approx(fit.trace[-1] + (gain if kept == "new" else 0.0))
+
+
+def model_frame_row(fit, model, X):
+    """The row that is explained worst, in the frame."""
+    return fit.params.frame.inward(X[np.argmin(np.logaddexp.reduce(model.log_joint(fit.params, X), axis=1))])
+
+
+def test_what_may_not_move_is_not_put_elsewhere():
+    fit, model = dead_fit(three())
+    movable = np.array([True, True, False])
+    assert revived(fit, model, as_source(three()), pytest.fail, movable) is fit

@@ -1,5 +1,7 @@
 """KMeans beside scikit-learn's: the same clusters from the same centres, and what only ours does."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans as Peer
@@ -7,6 +9,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
+from latently.cluster import GaussianMixture
 from latently.cluster.kmeans import KMeans
 from latently.learn import threads
 
@@ -60,9 +63,30 @@ def test_stops_where_scikit_learn_stops(tol):
 
 def test_a_fit_that_ran_out_of_iterations_says_so():
     X, start = table(2000, 5, 20, "noise")
-    model = KMeans(20, init=start, max_iter=3).fit(X)
+    with pytest.warns(ConvergenceWarning, match="did not converge.*stopped at max_iter = 3"):
+        model = KMeans(20, init=start, max_iter=3).fit(X)
     assert (model.converged_, model.reason_, model.n_iter_) == (False, "max_iter", 3)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_a_fit_that_converged_or_was_stopped_says_nothing():
+    X, start = table(2000, 5, 20, "noise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        steps = KMeans(20, init=start).fit(X).n_iter_
+        assert KMeans(20, init=start, max_iter=steps).fit(X).converged_  # the last iteration may be the one
+        KMeans(20, init=start).fit(X, on_iteration=lambda step: True)
+        GaussianMixture(20, init_params="kmeans", max_iter=0, random_state=0).fit(X)
+
+
+def test_a_start_need_not_be_at_an_optimum(monkeypatch):
+    # the iterations of the k-means that a mixture starts from are no business of its user
+    monkeypatch.setattr(KMeans.__init__, "__kwdefaults__", {**KMeans.__init__.__kwdefaults__, "max_iter": 1})
+    X, _ = table(2000, 5, 20, "noise")
+    assert KMeans(20).max_iter == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GaussianMixture(20, max_iter=0, random_state=0).fit(X)
 
 
 def test_a_hook_can_stop_the_fit():
@@ -93,6 +117,7 @@ def test_the_best_of_several_starts_is_kept():
     assert many <= KMeans(12, init="random", n_init=5, random_state=0).fit(X).inertia_
 
 
+@pytest.mark.filterwarnings("ignore:Best performing initialization did not converge")
 def test_results_do_not_depend_on_threads_or_on_running():
     X, start = table(70_000, 4, 20, "noise")
     fits = []

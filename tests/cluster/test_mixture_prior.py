@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from latently.cluster import BernoulliMixture
 from latently.cluster.mixture import Mixture
 from latently.distributions import Categorical, Dirichlet, Gamma, Gaussian, NormalInverseWishart, Poisson
 
@@ -66,3 +67,47 @@ def test_weights_have_a_dirichlet_prior():
     assert mixture.weights_ == pytest.approx([40 / 60, 20 / 60], abs=1e-9)
     plain = Mixture(2, weight_prior=1.0, random_state=0, tol=1e-9).fit(X)
     assert plain.weights_ == pytest.approx([0.75, 0.25], abs=1e-9)
+
+
+# what the default prior weighs: known groups, so that the mode is a formula
+
+
+def known_groups():
+    rng = np.random.default_rng(3)
+    labels = np.repeat([0, 1, 2], [10, 25, 65])
+    counts = rng.poisson(np.array([2.0, 6.0, 15.0])[labels]).astype(float)
+    codes = (rng.random(100) < np.array([0.1, 0.5, 0.8])[labels]).astype(float)
+    return np.column_stack([counts, codes]), labels
+
+
+@pytest.mark.parametrize("strength", [None, 0.0, 1.0, 6.0])
+def test_weights_are_drawn_to_one_another_by_as_many_rows_as_the_prior_is_worth(strength):
+    X, labels = known_groups()
+    s = 1.0 if strength is None else strength
+    expected = (np.bincount(labels) + s / 3) / (100 + s)
+    table = Mixture(3, families={0: Poisson(), 1: Categorical()}, prior=strength).fit(X, labels=labels)
+    bits = BernoulliMixture(3, prior=strength).fit(X[:, 1:], labels=labels)
+    np.testing.assert_allclose(table.weights_, expected, rtol=1e-12)
+    np.testing.assert_allclose(bits.weights_, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("strength", [None, 0.0, 1.0, 6.0])
+def test_rates_are_drawn_to_the_mean_count_of_all_rows(strength):
+    X, labels = known_groups()
+    s = 1.0 if strength is None else strength
+    sums, sizes = np.bincount(labels, X[:, 0]), np.bincount(labels)
+    mixture = Mixture(3, families={0: Poisson(), 1: Categorical()}, prior=strength).fit(X, labels=labels)
+    rates = [part.marginal(0).rate[0] for part in mixture.components_]
+    np.testing.assert_allclose(rates, (sums + s * X[:, 0].mean()) / (sizes + s), rtol=1e-12)
+
+
+@pytest.mark.parametrize("strength", [None, 1.0, 6.0])
+def test_shares_are_drawn_to_those_of_all_rows(strength):
+    X, labels = known_groups()
+    s = 1.0 if strength is None else strength
+    expected = (np.bincount(labels, X[:, 1]) + s * X[:, 1].mean()) / (np.bincount(labels) + s)
+    mixture = Mixture(3, families={0: Poisson(), 1: Categorical()}, prior=strength).fit(X, labels=labels)
+    found = [part.marginal(1).probabilities[1] for part in mixture.components_]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    bits = BernoulliMixture(3, prior=strength).fit(X[:, 1:], labels=labels)
+    np.testing.assert_allclose(bits.probabilities_[:, 0], expected, rtol=1e-12)

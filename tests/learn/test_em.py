@@ -45,6 +45,16 @@ def test_running_out_of_iterations_is_not_convergence():
     assert (done.converged, done.reason, done.n_iter) == (False, "max_iter", 2)
 
 
+@pytest.mark.parametrize("times", [1, 100])
+def test_the_tolerance_is_that_of_a_row(times):
+    X, tol = np.repeat(tosses(), times, axis=0), 1e-4
+    done = fit(X, tol=tol, max_iter=500)
+    rises = np.diff(done.trace) / len(X)
+    assert done.converged
+    assert rises[-1] < tol <= rises[:-1].min()
+    assert done.n_iter == fit(tosses(), tol=tol, max_iter=500).n_iter  # a fit to copies of the rows ends with it
+
+
 def test_zero_iterations_keep_the_start():
     done = fit(tosses(), max_iter=0)
     assert done.params is START

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans as ForeignKMeans
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -159,3 +159,36 @@ def test_wrong_criterion_and_folds():
         select([GaussianMixture()], three_groups(10), "held-out", folds=11)
     with pytest.raises(TypeError, match="no method icl"):
         select([Foreign()], three_groups(10), "icl")
+
+
+class Judged(BaseEstimator):
+    """An estimator whose criteria are given."""
+
+    def __init__(self, size=1, value=0.0):
+        self.size = size
+        self.value = value
+
+    def fit(self, X):
+        self.n_parameters_ = self.size
+        return self
+
+    def bic(self, X):
+        return self.value
+
+    def aic(self, X):
+        return self.value
+
+
+@pytest.mark.parametrize("sizes", [(7, 3, 5), (3, 7, 5), (5, 7, 3)])
+@pytest.mark.parametrize("level", [-1000.0, 1000.0])
+def test_of_equals_the_one_with_the_fewest_parameters_wins(sizes, level):
+    rounding = np.array([0.0, 1e-8, -1e-8])
+    listed = [Judged(size, level + gap) for size, gap in zip(sizes, rounding, strict=True)]
+    assert select(listed, np.zeros((5, 1))).best["n_parameters"] == 3
+
+
+def test_a_lower_value_wins_whatever_the_number_of_parameters():
+    listed = [Judged(3, 10.0), Judged(30, 9.9), Judged(1, 11.0)]
+    found = select(listed, np.zeros((5, 1)))
+    assert found.best["n_parameters"] == 30
+    assert [line["n_parameters"] for line in found.ranked()] == [30, 3, 1]

@@ -57,7 +57,8 @@ class BernoulliMixture(TableMixture):
     Attributes
     ----------
     weights_, probabilities_
-        (K,) weights, in falling order unless a start was given, and (K, d) probabilities of a one.
+        (K,) weights, in falling order unless a start, a label or `weight_prior` knows components by place, and (K, d)
+        probabilities of a one.
     components_
         Each component as a distribution.
     converged_, n_iter_, reason_, n_reseeds_

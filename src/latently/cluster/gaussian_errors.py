@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from latently.cluster.gaussian_free import free_directions
 from latently.cluster.gaussian_given import stored_params
 from latently.cluster.gaussian_gradient import slopes
+from latently.cluster.gaussian_labels import with_labels
 from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import GaussianParams
+from latently.cluster.mixture_order import labelled_components
 from latently.learn.protocol import Array, Reduce
 from latently.learn.reduce import reducing
 
@@ -21,7 +23,7 @@ _STEP = 1e-4
 class GaussianErrors:
     """Standard errors of weights, means and covariances."""
 
-    def standard_errors(self, X: Any, sample_weight: Any = None) -> dict[str, Array]:
+    def standard_errors(self, X: Any, sample_weight: Any = None, *, labels: Any = None) -> dict[str, Array]:
         """Standard errors of the parameters, from the curvature of the objective on the rows that were fitted.
 
         The observed information (minus the second derivatives of log-likelihood and log prior) is inverted in the
@@ -34,6 +36,9 @@ class GaussianErrors:
             (n, d) rows, NaN for missing.
         sample_weight
             (n,) weights.
+        labels
+            (n,) the component of each row where it is known, -1 or NaN elsewhere: those that the fit was given. What is
+            known of a row need not be inferred, so errors are smaller with labels than without.
 
         Returns
         -------
@@ -50,14 +55,22 @@ class GaussianErrors:
         (2.8866, 2.8866)
         """
         check_is_fitted(self)
-        source = self._source(X, sample_weight, reset=False)
+        self._check_labels_given(labels)
+        source, known = self._known_source(X, sample_weight, labels, reset=False)
         params = stored_params(self)
-        model = self._model(sum(chunk.total_weight for chunk in source))
+        model = with_labels(self._model(sum(chunk.total_weight for chunk in source)), known)
         directions = free_directions(params.kind, *params.means.shape, model.constraints)
         with reducing(source) as reduce:
             information = _information(model, params, reduce, directions)
         variances = np.einsum("if,fg,ig->i", directions, _inverse(information), directions)
         return _shaped(params, np.sqrt(np.maximum(variances, 0.0)))
+
+    def _check_labels_given(self, labels: Any) -> None:
+        if labels is None and labelled_components(self).any():
+            raise ValueError(
+                "the mixture was fitted with labels, without which its parameters are not at their optimum: give "
+                "standard_errors the same labels"
+            )
 
 
 def _information(model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, directions: Array) -> Array:

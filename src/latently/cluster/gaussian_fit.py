@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from latently.cluster.gaussian_given import given_params, stored_params
-from latently.cluster.gaussian_labels import LabelledModel, Labels, labelled_start
+from latently.cluster.gaussian_labels import Labels, labelled_start, with_labels
 from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import Frame, GaussianParams
 from latently.cluster.gaussian_reseed import revived
 from latently.cluster.gaussian_start import column_moments, data_frame, start_params
 from latently.cluster.gaussian_stats import GaussianMoments
+from latently.cluster.mixture_order import heaviest_first
 from latently.data.chunks import ChunkSource
 from latently.learn.em import Fit, Hook, em
 from latently.learn.gradient import ascend
@@ -47,11 +48,8 @@ class GaussianTask:
 
     def in_order(self, fit: Fit) -> tuple[GaussianParams, GaussianMoments]:
         """Heaviest component first, so that two runs agree; as it is, where the user has named components."""
-        named = self._constrained or self.labels is not None or any(part is not None for part in self._given)
-        if self.goes_on or named:
-            return fit.params, fit.stats
-        order = np.argsort(-fit.params.weights, kind="stable")
-        return fit.params.permuted(order), fit.stats.permuted(order)
+        named = self.mixture._keeps_order or self.labels is not None
+        return (fit.params, fit.stats) if self.goes_on or named else heaviest_first(fit)
 
     @property
     def goes_on(self) -> bool:
@@ -61,10 +59,6 @@ class GaussianTask:
     @property
     def _given(self) -> tuple[Any, Any, Any]:
         return self.mixture.weights_init, self.mixture.means_init, self.mixture.precisions_init
-
-    @property
-    def _constrained(self) -> bool:
-        return any((self.mixture.fixed, self.mixture.bounds, self.mixture.tied))
 
     def _run(self, frame: Frame, rng: np.random.RandomState) -> Fit:
         own, model = self.source.fresh(), self._model()
@@ -77,10 +71,7 @@ class GaussianTask:
             return revived(fit, model, own, again, self._movable(model))
 
     def _model(self) -> GaussianMixtureModel:
-        model = self.mixture._model(self.source.totals()[0])
-        if self.labels is None:
-            return model
-        return LabelledModel(model.kind, model.strength, model.prior, model.constraints, self.labels)
+        return with_labels(self.mixture._model(self.source.totals()[0]), self.labels)
 
     def _movable(self, model: GaussianMixtureModel) -> Array:
         k = self.mixture.n_components

@@ -75,6 +75,13 @@ class LabelledModel(GaussianMixtureModel):
         return parts
 
 
+def with_labels(model: GaussianMixtureModel, labels: Labels | None) -> GaussianMixtureModel:
+    """The model that knows the components of some rows; as it is, if there are no labels."""
+    if labels is None:
+        return model
+    return LabelledModel(model.kind, model.strength, model.prior, model.constraints, labels)
+
+
 def labelled_start(params: GaussianParams, source: ChunkSource, labels: Labels) -> GaussianParams:
     """The start, with its components in the order of the labels, and the means of the labelled rows in place."""
     known = np.unique(labels[labels != UNKNOWN])

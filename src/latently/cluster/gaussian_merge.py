@@ -1,17 +1,19 @@
 """Matching the components of two Gaussian mixtures."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+from numpy.typing import NDArray
 
 from latently.cluster.gaussian_params import GaussianParams
 from latently.cluster.gaussian_stats import GaussianMoments
+from latently.cluster.mixture_order import matched_order
 from latently.learn.protocol import Array
 
 
-def aligned(mine: GaussianParams, theirs: GaussianParams, stats: GaussianMoments) -> GaussianMoments:
-    """Their moments in the order in which their components are nearest to ours."""
-    _, order = linear_sum_assignment(_divergences(mine, theirs))
-    return stats.permuted(order)
+def aligned(
+    mine: GaussianParams, theirs: GaussianParams, stats: GaussianMoments, stay: NDArray[np.bool_]
+) -> GaussianMoments:
+    """Their moments in the order in which their components are nearest to ours, but for those that stay."""
+    return stats.permuted(matched_order(_divergences(mine, theirs), stay))
 
 
 def _divergences(mine: GaussianParams, theirs: GaussianParams) -> Array:

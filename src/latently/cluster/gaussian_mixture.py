@@ -1,12 +1,10 @@
 """Gaussian mixtures with scikit-learn's face."""
 
-import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, DensityMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,20 +14,21 @@ from latently.cluster.gaussian_fit import GaussianTask
 from latently.cluster.gaussian_free import count_free
 from latently.cluster.gaussian_given import Public, precisions_of, public_values, stored_params
 from latently.cluster.gaussian_impute import GaussianImputation
-from latently.cluster.gaussian_labels import labelled_source, read_labels
+from latently.cluster.gaussian_labels import Labels, labelled_source, read_labels
 from latently.cluster.gaussian_missing import sorted_by_pattern
 from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_online import GaussianOnline
 from latently.cluster.gaussian_params import KINDS, GaussianParams
-from latently.cluster.gaussian_prior import read_prior
+from latently.cluster.gaussian_prior import names_components, read_prior
 from latently.cluster.gaussian_sampling import GaussianSampling
 from latently.cluster.gaussian_stats import GaussianMoments
+from latently.cluster.mixture_order import named_by
 from latently.cluster.mixture_skin import MixturePredictions
 from latently.data.chunks import ChunkSource
 from latently.data.matrix import check_weights
 from latently.learn.em import Fit, Hook
 from latently.learn.protocol import Array
-from latently.learn.skin import Elsewhere, read_rows, read_source
+from latently.learn.skin import Elsewhere, read_rows, read_source, warn_if_unfinished
 
 
 class GaussianMixture(
@@ -95,7 +94,8 @@ class GaussianMixture(
     Attributes
     ----------
     weights_, means_, covariances_, precisions_, precisions_cholesky_
-        The fitted mixture, in the data's own units.
+        The fitted mixture, in the data's own units; heaviest component first, unless a prior, a constraint, a label or
+        a start knows components by place.
     converged_, n_iter_, reason_
         How the best start ended: "converged", "max_iter", "stopped", "interrupted" (Ctrl-C), or "stalled" (a gradient
         that leads nowhere).
@@ -209,19 +209,11 @@ class GaussianMixture(
         on_iteration
             Called with each step; a true return value stops the fit.
         """
-        source, known = self._source(X, sample_weight, reset=True), None
-        if labels is not None:
-            rows, weights = self._rows(X, sample_weight, reset=True)
-            source, known = labelled_source(rows, weights, read_labels(labels, len(rows), self.n_components))
+        source, known = self._known_source(X, sample_weight, labels, reset=True)
         task = GaussianTask(self, source, known, on_iteration)
         best = task.best()
-        if best.reason in ("max_iter", "stalled") and self.max_iter > 0:
-            warnings.warn(
-                "Best performing initialization did not converge. Try different init parameters, or increase "
-                "max_iter, tol, or check for degenerate data.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_if_unfinished(best.reason, self.max_iter)
+        self._labelled = named_by(known, self.n_components)
         return self._adopt(best, *task.in_order(best))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -255,6 +247,17 @@ class GaussianMixture(
             self._check_size(source.totals()[1] if source.n_rows is None else source.n_rows)
         return source
 
+    def _known_source(
+        self, X: Any, sample_weight: Any, labels: Any, *, reset: bool
+    ) -> tuple[ChunkSource, Labels | None]:
+        """The rows, and the components of those that have a label, in the order of the rows."""
+        if labels is None:
+            return self._source(X, sample_weight, reset=reset), None
+        if isinstance(X, ChunkSource):
+            raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
+        rows, weights = self._rows(X, sample_weight, reset=reset)
+        return labelled_source(rows, weights, read_labels(labels, len(rows), self.n_components))
+
     def _model(self, rows: float) -> GaussianMixtureModel:
         kind, k, d = self.covariance_type, self.n_components, self.n_features_in_
         constraints = read_constraints(self.fixed, self.bounds, self.tied, kind=kind, k=k, d=d)
@@ -269,6 +272,12 @@ class GaussianMixture(
         self.lower_bounds_ = [value / fit.rows for value in fit.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
         return self
+
+    @property
+    def _keeps_order(self) -> bool:
+        """Whether the settings know the components by place: a start, a constraint, a prior that tells them apart."""
+        given = any(part is not None for part in (self.weights_init, self.means_init, self.precisions_init))
+        return bool(given or self.fixed or self.bounds or self.tied or names_components(self.prior))
 
     def _keep(self, params: Public, stats: GaussianMoments) -> None:
         self.statistics_ = stats

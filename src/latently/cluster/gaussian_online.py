@@ -12,6 +12,7 @@ from latently.cluster.gaussian_merge import aligned
 from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import GaussianParams
 from latently.cluster.gaussian_stats import GaussianMoments
+from latently.cluster.mixture_order import both_labelled
 from latently.learn.reduce import reducing
 
 # Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
@@ -72,7 +73,10 @@ class GaussianOnline:
         return self._learn_from(before, replace(left, weight=np.maximum(left.weight, 0.0)))
 
     def merge(self, other: Any) -> Self:
-        """Add what another fitted mixture of the same shape has seen; its components are matched to ours first."""
+        """Add what another fitted mixture of the same shape has seen; its components are matched to ours first.
+
+        Components that both mixtures know by labels keep their places; the others go to those that they are nearest to.
+        """
         check_is_fitted(self)
         check_is_fitted(other)
         mine, theirs = stored_params(self), stored_params(other)
@@ -81,7 +85,7 @@ class GaussianOnline:
                 f"a {theirs.kind} mixture of shape {theirs.means.shape} cannot be merged into a {mine.kind} "
                 f"mixture of shape {mine.means.shape}: fit both with the same settings"
             )
-        moved = aligned(mine, theirs, other.statistics_)
+        moved = aligned(mine, theirs, other.statistics_, both_labelled(self, other))
         return self._learn_from(stored_params(self, self.statistics_.frame), self.statistics_ + moved)
 
     def _expected(self, X: Any, sample_weight: Any) -> tuple[GaussianMoments, GaussianParams]:

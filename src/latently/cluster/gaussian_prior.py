@@ -9,6 +9,7 @@ import numpy as np
 
 from latently.cluster.gaussian_params import Frame, GaussianParams, Kind
 from latently.cluster.gaussian_stats import products
+from latently.cluster.mixture_order import tells_apart
 from latently.distributions.dirichlet import Dirichlet
 from latently.distributions.normal_inverse_wishart import NormalInverseWishart
 from latently.learn.protocol import Array
@@ -131,6 +132,12 @@ def _component_constant(own: NormalInverseWishart, kind: Kind, k: int, frame: Fr
         return k * constant
     # one covariance, k means: each further mean is normal about the location, with its own |C|^-1/2 in `power`
     return constant + (k - 1) * (own.n_dimensions / 2 * np.log(own.kappa / (2 * np.pi)) - frame.log_volume)
+
+
+def names_components(given: Mapping[str, Any] | None) -> bool:
+    """Whether what a user gave expects greater weights of some components than of others."""
+    weights = (given or {}).get("weights")
+    return isinstance(weights, Dirichlet) and tells_apart(weights.concentration)
 
 
 def read_prior(given: Any, kind: Kind, k: int, d: int) -> MixturePrior | None:

@@ -53,8 +53,8 @@ def start_params(
     Z = frame.inward(rows)
     full = np.where(np.isnan(Z), 0.0, Z)  # a missing entry stands at its column's mean, for the start only
     if how == "kmeans":
-        start = KMeans(n_clusters=k, n_init=1, empty="split", random_state=rng).fit(Z, sample_weight=weights)
-        responsibilities = label_responsibilities(start.labels_, k)
+        start = KMeans(n_clusters=k, n_init=1, empty="split", random_state=rng)._cluster(Z, weights)
+        responsibilities = label_responsibilities(start.labels, k)
     elif how == "random":
         responsibilities = random_responsibilities(len(Z), k, rng)
     else:

@@ -35,7 +35,7 @@ from latently.data.sums import summing
 from latently.learn.em import Hook
 from latently.learn.reduce import reducing
 from latently.learn.restarts import best_of
-from latently.learn.skin import Elsewhere, seeds
+from latently.learn.skin import Elsewhere, seeds, warn_if_unfinished
 
 Array = npt.NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     n_init
         How many starts, of which the best is kept; "auto" is 10 for "random" and for a function, else 1.
     max_iter
-        Iterations at most.
+        Iterations at most; running out of them is told by a `ConvergenceWarning`.
     tol
         Converged when the squared movement of all centres is at most this share of the mean variance of the
         columns, or when no row changes its cluster.
@@ -153,6 +153,12 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         on_iteration
             Called after each iteration with its `latently.learn.Step`; a true return value stops the fit.
         """
+        best = self._cluster(X, sample_weight, on_iteration)
+        warn_if_unfinished(best.reason, self.max_iter)
+        return self
+
+    def _cluster(self, X: Any, sample_weight: Any, on_iteration: Hook | None = None) -> Run:
+        """`fit`, without a word if it does not converge: what starts from here need not be at an optimum."""
         table = read_table(self, X, sample_weight, reset=True)
         self._check_rows(table)
         with reducing(table.source) as reduce:
@@ -166,9 +172,9 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). "
                 "Possibly due to duplicate points in X, or to centres that no row is nearest to.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
-        return self
+        return best
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -244,11 +250,11 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self._n_init = (10 if many else 1) if self.n_init == "auto" else self.n_init
         if self._n_init > 1 and not (callable(self.init) or isinstance(self.init, str)):
             message = f"performing only one init in KMeans instead of n_init={self._n_init}."
-            warnings.warn(f"Explicit initial center position passed: {message}", RuntimeWarning, stacklevel=5)
+            warnings.warn(f"Explicit initial center position passed: {message}", RuntimeWarning, stacklevel=6)
             self._n_init = 1
         if self.algorithm == "elkan" and self.n_clusters == 1:
             message = "algorithm='elkan' doesn't make sense for a single cluster: there is nothing to compare."
-            warnings.warn(message, RuntimeWarning, stacklevel=5)
+            warnings.warn(message, RuntimeWarning, stacklevel=6)
 
     def _best(self, table: Table, frame: Frame, on_iteration: Hook | None) -> Run:
         def one(rng: np.random.RandomState) -> Run:

@@ -1,6 +1,5 @@
 """What mixtures over tables share: fitting, sampling, and what they know about themselves."""
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from numbers import Integral, Real
@@ -8,17 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture_block import LOG_ZERO, Ints
-from latently.cluster.mixture_fit import best_fit, fit_one, in_order, pooled_sums
+from latently.cluster.mixture_fit import best_fit, fit_one, pooled_sums
 from latently.cluster.mixture_gradient import check_free
 from latently.cluster.mixture_grow import MixtureGrowth
 from latently.cluster.mixture_impute import MixtureImputation
 from latently.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
 from latently.cluster.mixture_online import MixtureOnline
+from latently.cluster.mixture_order import heaviest_first, named_by, tells_apart
 from latently.cluster.mixture_prior import fixed_weights
 from latently.cluster.mixture_skin import MixturePredictions
 from latently.cluster.mixture_start import start_params
@@ -30,7 +29,7 @@ from latently.distributions.mixture import MixtureDistribution
 from latently.learn.em import Fit, Hook
 from latently.learn.progress import both, progress
 from latently.learn.protocol import Array
-from latently.learn.skin import Elsewhere, seeds
+from latently.learn.skin import Elsewhere, seeds, warn_if_unfinished
 
 
 class TableMixture(
@@ -112,16 +111,12 @@ class TableMixture(
             check_free(model)
         model = self._with_priors(model, self._observed(model, pooled_sums(model, source)))
         fit, reseeds = self._search(model, source, on_iteration)
-        if fit.reason == "max_iter" and self.max_iter > 0:
-            warnings.warn(
-                f"the fit did not converge in {self.max_iter} iterations: raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_if_unfinished(fit.reason, self.max_iter)
         if fit.stats.bound < LOG_ZERO / 2:
             raise ValueError("some rows have no probability under what is fixed or given: loosen it, or drop the rows")
-        as_found = self._keeps_order or labels is not None
-        self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else in_order(fit)))
+        as_found = self._keeps_order or tells_apart(model.pseudo) or labels is not None
+        self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else heaviest_first(fit)))
+        self._labelled = named_by(labels, self._k)
         self.converged_, self.n_iter_, self.reason_, self.n_reseeds_ = fit.converged, fit.n_iter, fit.reason, reseeds
         self.lower_bounds_ = [value / fit.rows for value in fit.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
@@ -204,9 +199,8 @@ class TableMixture(
         """The mixture itself as a distribution over the columns of the encoded table."""
         return MixtureDistribution(self.weights_, self.components_)
 
-    def score_samples(self, X: Any) -> Array:
-        """(n,) log density of the observed entries of each row."""
-        found = super().score_samples(X)
+    def _scores(self, rows: Array) -> Array:
+        found = super()._scores(rows)
         return np.where(found < LOG_ZERO / 2, -np.inf, found)
 
     def _draw(self, n_samples: int, random_state: Any) -> tuple[Array, Ints]:

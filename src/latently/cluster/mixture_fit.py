@@ -8,7 +8,7 @@ import numpy as np
 
 from latently.cluster.mixture_block import Mask, Slab
 from latently.cluster.mixture_gradient import ascend
-from latently.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums, normalise
+from latently.cluster.mixture_model import MixtureModel, MixtureParams, normalise
 from latently.cluster.mixture_start import coordinates, params_from
 from latently.data.chunks import Chunk, ChunkSource
 from latently.distributions import Parts
@@ -124,9 +124,3 @@ def best_fit(
 ) -> tuple[Fit, int]:
     """Run every start and keep the best."""
     return best_of(run, starts, lambda pair: pair[0].trace[-1], side_by_side=n_rows <= 2 * 16384)
-
-
-def in_order(fit: Fit) -> tuple[MixtureParams, MixtureSums]:
-    """Heaviest component first, so that two runs agree."""
-    order = np.argsort(-fit.params.weights, kind="stable")
-    return fit.params.permuted(order), fit.stats.permuted(order)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from latently.cluster.mixture_block import Slab
 from latently.cluster.mixture_model import MixtureModel, MixtureParams, normalise
+from latently.cluster.mixture_order import tells_apart
 from latently.cluster.mixture_start import START_ROWS, coordinates, params_from
 from latently.learn.protocol import Array
 
@@ -22,7 +23,8 @@ class MixtureGrowth:
 
     def _can_grow(self) -> bool:
         """Whether nothing is said of where components start or stay."""
-        return not self._keeps_order
+        prior = getattr(self.weight_prior, "concentration", self.weight_prior)
+        return not self._keeps_order and (prior is None or not tells_apart(np.atleast_1d(prior)))
 
     def _grown_fit(self, smaller: Self, X: Any, rows: Any = None) -> Self:
         """Fit a mixture with our settings from the components of a smaller fitted one, heaviest first.

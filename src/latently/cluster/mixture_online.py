@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.mixture_block import Ints
+from latently.cluster.mixture_block import Ints, Mask
 from latently.cluster.mixture_model import MixtureSums
+from latently.cluster.mixture_order import both_labelled, labelled_components, matched_order, named_by
 from latently.distributions import Parts
 from latently.learn.reduce import reducing
 
@@ -25,7 +25,9 @@ class MixtureOnline:
         """
         if not hasattr(self, "statistics_"):
             return self.fit(X, sample_weight=sample_weight, labels=labels)
-        return self._learn_from(self.statistics_ + self._expected(X, sample_weight, labels))
+        found = self._learn_from(self.statistics_ + self._expected(X, sample_weight, labels))
+        found._labelled = labelled_components(self) | named_by(labels, self._k)
+        return found
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
         """Take rows away again, by their statistics.
@@ -53,24 +55,25 @@ class MixtureOnline:
     def merge(self, other: Self) -> Self:
         """Add what another fitted mixture of the same columns has seen; its components are matched to ours.
 
+        Components that both mixtures know by labels keep their places; the others go to those that they are nearest to.
         Exact with one component; otherwise rows keep the responsibilities that each mixture gave them.
         """
         check_is_fitted(self)
         check_is_fitted(other)
         self._check_alike(other)
         theirs = other.statistics_
-        return self._learn_from(self.statistics_ + theirs.permuted(self._matched(theirs)))
+        return self._learn_from(self.statistics_ + theirs.permuted(self._matched(theirs, both_labelled(self, other))))
 
     def _check_alike(self, other: Any) -> None:
         mine, theirs = ([(type(b), b.columns, b.names) for b in m.model_.blocks] for m in (self, other))
         if mine != theirs or self._k != other._k:
             raise ValueError("mixtures of different columns, families or numbers of components cannot be merged")
 
-    def _matched(self, theirs: MixtureSums) -> Ints:
+    def _matched(self, theirs: MixtureSums, stay: Mask) -> Ints:
         """Which of their components belongs to each of ours: that of highest expected log density."""
         triples = zip(self.model_.blocks, self.parameters_.parts, theirs.parts.parts, strict=True)
         density = np.sum([block.cross(theta, stats) for block, theta, stats in triples], axis=0)
-        return linear_sum_assignment(-density / np.maximum(theirs.weight, 1e-9))[1]
+        return matched_order(-density / np.maximum(theirs.weight, 1e-9), stay)
 
     def _expected(self, X: Any, sample_weight: Any, labels: Any) -> MixtureSums:
         model = replace(self.model_, labelled=labels is not None)

@@ -7,6 +7,7 @@ from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.chunks import Chunk, as_source
+from latently.data.matrix import has_values
 from latently.data.sums import summing
 from latently.decide.mixin import DecideMixin
 from latently.learn.protocol import Array
@@ -26,16 +27,15 @@ class MixturePredictions(DecideMixin):
 
     def predict_proba(self, X: Any) -> Array:
         """(n, k) probability of each component for each row."""
-        rows = self._read(X)
-        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[0]))
+        return self._memberships(self._read(X))
 
     def score_samples(self, X: Any) -> Array:
-        """(n,) log density of each row."""
-        return self._log_densities(self._read(X))
+        """(n,) log density of what is observed of each row."""
+        return self._scores(self._read(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows."""
-        total, n = self._evidence(X)
+        total, n, _ = self._evidence(X)
         return float(total / n)
 
     def aic(self, X: Any) -> float:
@@ -43,24 +43,28 @@ class MixturePredictions(DecideMixin):
         return float(-2 * self._evidence(X)[0] + 2 * self._n_parameters())
 
     def bic(self, X: Any) -> float:
-        """Bayesian information criterion on the rows: lower is better."""
-        total, n = self._evidence(X)
-        return float(-2 * total + self._n_parameters() * np.log(n))
+        """Bayesian information criterion on the rows: lower is better. Rows with nothing observed do not count."""
+        total, _, observed = self._evidence(X)
+        return float(-2 * total + self._n_parameters() * np.log(max(observed, 1)))
 
     def icl(self, X: Any) -> float:
-        """Integrated completed likelihood: the BIC plus twice the entropy of the memberships; lower is better."""
+        """Integrated completed likelihood: the BIC plus twice the entropy of the memberships; lower is better.
+
+        Rows with nothing observed do not count.
+        """
         return float(self.bic(X) + 2 * self._doubt(X))
 
     @summing
     def _evidence(self, X: Any) -> Array:
-        """(2,) log density of all rows, and how many there are."""
-        log_densities = self.score_samples(X)
-        return np.array([log_densities.sum(), len(log_densities)])
+        """(3,) log density of all rows, how many there are, and how many have anything observed."""
+        rows = self._read(X)
+        return np.array([self._scores(rows).sum(), len(rows), np.count_nonzero(has_values(rows))])
 
     @summing
     def _doubt(self, X: Any) -> Array:
-        """() entropy of the memberships of all rows."""
-        return np.asarray(entr(self.predict_proba(X)).sum())
+        """() entropy of the memberships of all rows that have anything observed."""
+        rows = self._read(X)
+        return np.asarray(entr(self._memberships(rows))[has_values(rows)].sum())
 
     def surprise(self, X: Any) -> Array:
         """(n, d) how unexpected each entry is given the rest of its row: -log p(x_j | the other columns).
@@ -78,6 +82,13 @@ class MixturePredictions(DecideMixin):
     def _read(self, X: Any) -> Array:
         check_is_fitted(self)
         return read_rows(self, X, reset=False, allow_nan=self._takes_missing)
+
+    def _memberships(self, rows: Array) -> Array:
+        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[0]))
+
+    def _scores(self, rows: Array) -> Array:
+        """What `score_samples` says of rows that are read."""
+        return self._log_densities(rows)
 
     def _log_densities(self, rows: Array) -> Array:
         return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[1]))

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from latently.cluster.mixture_block import Block, Slab
+from latently.cluster.mixture_block import Block, Ints, Slab
 from latently.cluster.mixture_categories import CategoryBlock
 from latently.cluster.mixture_counts import CountBlock
 from latently.cluster.mixture_full import FullBlock
 from latently.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
 from latently.cluster.mixture_numeric import SHY, NumericBlock
+from latently.cluster.mixture_order import matched_order
 from latently.data.chunks import ChunkSource
 from latently.distributions import Parts
 from latently.learn.protocol import Array
@@ -36,11 +36,21 @@ def start_params(
         shares = label_responsibilities(nearest, k)
     known = ~np.isnan(labels)
     shares[known] = label_responsibilities(labels[known].astype(np.intp), k)
-    return params_from(model, rows, shares.T * weights)
+    R = shares.T * weights
+    params, sums = _drawn(model, rows, R)
+    if any(block.is_limited for block in model.blocks) and not model.labelled:
+        order = _suited_order(model, params, sums)
+        params, sums = params.permuted(order), sums.permuted(order)
+    return _in_place(model, params, sums)
 
 
 def params_from(model: MixtureModel, rows: Array, R: Array) -> MixtureParams:
     """M-step from given (weighted) responsibilities (K, n), under a prior worth a row with the spread of all."""
+    return _in_place(model, *_drawn(model, rows, R))
+
+
+def _drawn(model: MixtureModel, rows: Array, R: Array) -> tuple[MixtureParams, MixtureSums]:
+    """Parameters of groups of rows, and their statistics, as if nothing were said of any component."""
     k, slab = len(R), Slab(rows)
     R = np.ascontiguousarray(R)
     even = np.repeat(R.sum(axis=0)[None] / k, k, axis=0)
@@ -53,24 +63,26 @@ def params_from(model: MixtureModel, rows: Array, R: Array) -> MixtureParams:
         # a component without rows starts as all rows together
         parts.append(soft.begin(soft.update(first, whole), slab, R))
         sums.append(block.expect(parts[-1], slab, R))
-    mass = R.sum(axis=1) + model.pseudo
-    params = MixtureParams(mass / mass.sum(), tuple(parts))
-    return _suited(model, params, MixtureSums(0.0, 0.0, mass, Parts(tuple(sums))))
+    mass = R.sum(axis=1)
+    return MixtureParams(mass / mass.sum(), tuple(parts)), MixtureSums(0.0, 0.0, mass, Parts(tuple(sums)))
 
 
-def _suited(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> MixtureParams:
-    """Put groups of rows where they suit what is fixed best, and put that in its place."""
+def _suited_order(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> Ints:
+    """Where groups of rows suit what is fixed best."""
     k = len(params.weights)
-    if any(block.is_limited for block in model.blocks) and not model.labelled:
-        gain = np.zeros((k, k))
-        for shift in range(k):  # every group in every place, once
-            order = (np.arange(k) + shift) % k
-            moved, seen = params.permuted(order), sums.permuted(order)
-            for block, theta, own in zip(model.blocks, moved.parts, seen.parts.parts, strict=True):
-                gain[np.arange(k), order] += np.diagonal(block.cross(block.held(theta), own))
-        params = params.permuted(linear_sum_assignment(-gain)[1])
+    gain = np.zeros((k, k))
+    for shift in range(k):  # every group in every place, once
+        order = (np.arange(k) + shift) % k
+        moved, seen = params.permuted(order), sums.permuted(order)
+        for block, theta, own in zip(model.blocks, moved.parts, seen.parts.parts, strict=True):
+            gain[np.arange(k), order] += np.diagonal(block.cross(block.held(theta), own))
+    return matched_order(-gain, np.zeros(k, bool))
+
+
+def _in_place(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> MixtureParams:
+    """What is said of components put in its place."""
     held = tuple(block.held(theta) for block, theta in zip(model.blocks, params.parts, strict=True))
-    return MixtureParams(model.kept_weights(params.weights), held)
+    return MixtureParams(model.kept_weights(sums.weight + model.pseudo), held)
 
 
 def coordinates(rows: Array, blocks: Sequence[Block]) -> Array:

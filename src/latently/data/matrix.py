@@ -74,6 +74,17 @@ def check_size(shape: tuple[int, ...], name: str = "X", min_rows: int = 1) -> No
         raise ValueError(f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 
 
+def has_values(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) whether anything of a row is observed: those rows count in a criterion, the others say nothing.
+
+    Examples
+    --------
+    >>> has_values(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    array([ True, False])
+    """
+    return ~np.isnan(rows).all(axis=1)
+
+
 def as_table(X: Any, name: str = "X") -> Any:
     """Give a dataframe as it is, and anything else as a two-dimensional array of whatever it holds.
 

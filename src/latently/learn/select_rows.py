@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import entr
 
 from latently.data.chunks import Chunk, ChunkSource, as_source, is_elsewhere
+from latently.data.matrix import has_values
 from latently.learn.protocol import Array
 from latently.learn.reduce import reducing
 from latently.learn.start import sample_rows
@@ -61,12 +62,13 @@ def criteria_of(model: Any, names: Sequence[str], X: Any, size: int | None) -> d
     vars(unnamed).pop("feature_names_in_", None)  # chunks are plain arrays
     with reducing(X) as reduce:
         rows, density, entropy = reduce(partial(_terms, unnamed, "icl" in names))
-    bic = size * np.log(rows) - 2 * density
+    bic = size * np.log(max(rows, 1)) - 2 * density
     found = {"aic": 2 * size - 2 * density, "bic": bic, "icl": bic + 2 * entropy}
     return {name: float(found[name]) for name in names}
 
 
 def _terms(model: Any, with_entropy: bool, chunk: Chunk) -> Array:
-    """(3,) rows, log density, and entropy of the memberships."""
-    entropy = entr(model.predict_proba(chunk.X)).sum() if with_entropy else 0.0
-    return np.array([chunk.n_rows, model.score_samples(chunk.X).sum(), entropy])
+    """(3,) rows with anything observed, log density, and entropy of the memberships of those rows."""
+    observed = has_values(np.asarray(chunk.X))
+    entropy = entr(model.predict_proba(chunk.X))[observed].sum() if with_entropy else 0.0
+    return np.array([np.count_nonzero(observed), model.score_samples(chunk.X).sum(), entropy])

@@ -33,6 +33,8 @@ def grown_fit(smaller: Any, model: Any, X: Any, rows: Any) -> Any:
         return model._grown_fit(smaller, X, rows)
     start = _grown(smaller, np.asarray(as_matrix(rows, allow_nan=True), dtype=float), model.n_components)
     first = clone(model).set_params(n_init=1, **start).fit(X)
+    if getattr(model, "_keeps_order", False):  # components that are known by place stay there
+        return first.set_params(**model.get_params(deep=False))
     order = np.argsort(-first.weights_, kind="stable")
     # A start that is given fixes the order of the components: a second, short fit puts them in the usual one.
     again = clone(model).set_params(n_init=1, **_permuted(_parts(first), order, _is_tied(first))).fit(X)
