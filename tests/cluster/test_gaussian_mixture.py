@@ -174,7 +174,9 @@ def test_the_prior_is_part_of_the_objective():
     model = GaussianMixtureModel("full", strength=2.0)
     _, params = fitted("full", 2)._engine()
     covariances = params.covariances
-    expected = sum(-(np.trace(np.linalg.inv(c)) + np.linalg.slogdet(c)[1] - 4) for c in covariances)
+    unit = params.frame.within
+    shapes = covariances / np.sqrt(np.outer(unit, unit))
+    expected = sum(-(np.trace(np.linalg.inv(c)) + np.linalg.slogdet(c)[1] - 4) for c in shapes)
     assert model.log_prior(params) == pytest.approx(expected)
 
 

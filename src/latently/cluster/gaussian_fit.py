@@ -40,7 +40,7 @@ class GaussianTask:
         with reducing(self.source) as reduce:
             moments = column_moments(reduce)
         self._refuse_empty_columns(moments.weight)
-        frame = data_frame(moments, self.mixture.covariance_type)
+        frame = data_frame(moments, self.mixture.covariance_type, self.source, self.mixture.n_components)
         starts = seeds(self.mixture.random_state, 1 if self.goes_on else self.mixture.n_init)
         small = self.source.n_rows is not None and self.source.n_rows <= _SMALL
         return best_of(lambda rng: self._run(frame, rng), starts, lambda fit: fit.trace[-1], side_by_side=small)

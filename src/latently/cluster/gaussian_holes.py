@@ -164,7 +164,19 @@ def climbed(
     N, S1, S2 = np.empty(k), np.empty((k, d)), np.empty_like(covariances)
     centre, trace = np.empty((k, d)), np.empty((max_iter, 2))
     steps = compiled.conditional.climb(
-        *rows.record, strength, weights, means, covariances, tol, goal, N, S1, S2, centre, trace
+        *rows.record,
+        strength,
+        start.frame.unit("diag"),
+        weights,
+        means,
+        covariances,
+        tol,
+        goal,
+        N,
+        S1,
+        S2,
+        centre,
+        trace,
     )
     if steps <= 0:
         raise ValueError(ILL_DEFINED)

@@ -57,9 +57,11 @@ class GaussianMixture(
     tol
         Converged when the objective rises by less than this per row.
     reg_covar
-        Share of the data's own variance, per column, that keeps a component from collapsing onto a point: the
-        covariances are maximum a posteriori with a prior about the data's variances that weighs
-        `reg_covar` times an average component. Zero for maximum likelihood. Unlike scikit-learn's, it has no unit.
+        Share of the variance inside clusters, per column, that keeps a component from collapsing onto a point: the
+        covariances are maximum a posteriori with a prior about those variances that weighs `reg_covar` times an average
+        component. They are measured before the fit, by the width of windows that hold a quarter of an average
+        component's rows, so clusters far apart are not widened. Zero for maximum likelihood. Unlike scikit-learn's,
+        it has no unit.
     max_iter
         Iterations at most.
     n_init
@@ -288,4 +290,4 @@ class GaussianMixture(
 
     def _engine(self) -> tuple[GaussianMixtureModel, GaussianParams]:
         check_is_fitted(self)
-        return self._model(self.statistics_.rows), stored_params(self)
+        return self._model(self.statistics_.rows), stored_params(self, self.statistics_.frame)

@@ -25,9 +25,9 @@ _FEATURE_BLOCK, _CENTRED_BLOCK = 128, 1024
 class GaussianMixtureModel:
     """Maximum a posteriori Gaussian mixture.
 
-    Without another, the prior on each covariance is inverse Wishart about the frame's unit matrix, that is, about
-    the data's own variances, with the weight of `strength` rows: enough to keep a component that sits on one
-    point finite, and gone at `strength` zero.
+    Without another, the prior on each covariance is inverse Wishart about the variances inside clusters, as the frame
+    knows them (see `spread`), with the weight of `strength` rows: enough to keep a component that sits on one point
+    finite, and gone at `strength` zero.
     """
 
     kind: Kind
@@ -52,14 +52,14 @@ class GaussianMixtureModel:
         return updated(params, stats, self.frame_prior(params), limits)
 
     def log_prior(self, params: GaussianParams) -> float:
-        """Log prior density; that of `strength` is zero where every covariance is the unit matrix."""
+        """Log prior density; that of `strength` is zero where every covariance is the prior's own."""
         return self.frame_prior(params).log_density(params)
 
     def frame_prior(self, params: GaussianParams) -> FramePrior:
         """The prior in the frame of some parameters."""
-        k, d = params.means.shape
+        k = len(params.weights)
         if self.prior is None:
-            return relative_prior(self.kind, k, d, self.strength)
+            return relative_prior(self.kind, k, params.frame, self.strength)
         return self.prior.in_frame(self.kind, k, params.frame, self.strength)
 
     def pack(self, params: GaussianParams) -> Array:

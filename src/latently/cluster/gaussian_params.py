@@ -57,17 +57,28 @@ def _first_coordinates(d: int) -> int:
     return min((d + 1) // 2, max(16, d // 4))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
-    """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical."""
+    """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical.
+
+    `within` (d,) is the variance inside clusters, in these coordinates; that of all rows where it was not measured.
+    """
 
     origin: Array
     scale: Array
+    within: Array | None = None
 
     def is_same(self, other: "Frame") -> bool:
         """Whether another frame has the same coordinates; one that came from elsewhere is another object."""
         same = np.array_equal(self.origin, other.origin) and np.array_equal(self.scale, other.scale)
         return self is other or bool(same)
+
+    def unit(self, kind: Kind) -> Array:
+        """The covariance that a default prior is about, shaped as that of one component."""
+        within = np.ones_like(self.scale) if self.within is None else self.within
+        if kind in ("full", "tied"):
+            return np.diag(within)
+        return within if kind == "diag" else np.asarray(within.mean())
 
     @property
     def log_volume(self) -> float:

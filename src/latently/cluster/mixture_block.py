@@ -119,6 +119,10 @@ class Block(ABC):
     def with_prior(self, pooled: Any, priors: Sequence[Any]) -> Self:
         """The same block with a prior: per column a strength in rows, or a conjugate prior."""
 
+    def with_spread(self, deviation: Array | None) -> Self:
+        """The same block with default priors about these standard deviations (m,), or about those of all rows."""
+        return self
+
     @abstractmethod
     def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
         """The same block, with the parameters of some of its columns fixed in component k."""
@@ -207,6 +211,11 @@ def floored(variance: Array, mean: Array) -> Array:
     """A column's own variance; one for a column that does not vary (to rounding), which keeps its own unit."""
     rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
     return np.where(variance > np.maximum(rounding, np.finfo(float).tiny), variance, 1.0)
+
+
+def inside(variance: Array, deviation: Array | None) -> Array:
+    """Variances inside clusters, which are no wider than all rows, if they were measured."""
+    return variance if deviation is None else np.minimum(variance, deviation**2)
 
 
 def mixture_quantile(cdf: Callable[[Array], Array], low: Array, high: Array, level: float, whole: bool) -> Array:

@@ -45,7 +45,7 @@ def params_from(model: MixtureModel, rows: Array, R: Array) -> MixtureParams:
     R = np.ascontiguousarray(R)
     even = np.repeat(R.sum(axis=0)[None] / k, k, axis=0)
     parts, sums = [], []
-    for block in (block.loose() for block in model.blocks):
+    for block in (block.loose().with_spread(None) for block in model.blocks):
         first = block.first(rows, k)
         whole = block.expect(first, slab, even)
         strength = 1 / SHY if isinstance(block, NumericBlock | FullBlock) else 1.0
