@@ -134,5 +134,7 @@ def test_equal_values_have_no_width_of_their_own():
     X = np.zeros((1000, 3))
     X[:100, 0] = np.random.default_rng(0).normal(5, 1, 100)  # the windows with a width tell it
     X[:, 1] = 1e8 + np.random.default_rng(0).integers(0, 2, 1000) * 1e-8  # rounding
+    X[500:, 2] = np.random.default_rng(1).normal(0, 1e-17, 500)  # what is left of zeros after arithmetic
+    X[:200, 2] = np.random.default_rng(2).normal(9, 1, 200)
     own = np.array([2.0, 3.0, 4.0])
     assert_allclose(within_deviation(X, np.ones(1000), own, 2), own)

@@ -81,7 +81,7 @@ def suits_precisions(params: GaussianParams, patterns: Patterns) -> bool:
     n, p, d, known = len(patterns.order), len(patterns.counts), patterns.columns.shape[1], patterns.counts
     by_holes = ((d - known) ** 3).sum() + n * d**2
     by_observed = (known**2 * (2.0 * d - known)).sum() + (n + 4 * p) * d**2 / 2
-    return bool(by_holes < by_observed and np.diagonal(params.precision, axis1=1, axis2=2).max() < _STEEP)
+    return bool(by_holes < by_observed and params.steepest < _STEEP)
 
 
 def expect_holed(

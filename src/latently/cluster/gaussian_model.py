@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latently import compiled
+from latently.cluster.gaussian_collapse import lost_nats
 from latently.cluster.gaussian_constraints import Constraints
 from latently.cluster.gaussian_gradient import packed, packed_slope, unpacked
 from latently.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
@@ -54,6 +55,10 @@ class GaussianMixtureModel:
     def log_prior(self, params: GaussianParams) -> float:
         """Log prior density; that of `strength` is zero where every covariance is the prior's own."""
         return self.frame_prior(params).log_density(params)
+
+    def rounding(self, params: GaussianParams) -> float:
+        """Nats per row that the objective may lose where a matrix is so near to singular that its update is inexact."""
+        return lost_nats(params)
 
     def frame_prior(self, params: GaussianParams) -> FramePrior:
         """The prior in the frame of some parameters."""

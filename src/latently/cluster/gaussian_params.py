@@ -23,6 +23,8 @@ _FAR = 1e6
 _LEAST = -1e300
 # Components that get less than exp(-SLACK) of a row are left out of its sums where that saves time.
 SLACK = 56.0
+# Precision, in the frame, up to which a quadratic form may be multiplied out: terms of that size cancel.
+STEEP = 3e6
 # From these widths on whitened rows are faster than features: in any case, and where components are apart.
 _WIDE, _RATHER_WIDE = 96, 24
 
@@ -201,9 +203,14 @@ class GaussianParams:
     def suits_features(self) -> bool:
         """Whether the expansion about the frame's origin is both exact and fast."""
         d = self.means.shape[1]
-        if not self.is_near:
+        if not self.is_near or self.steepest > STEEP:
             return False
         return self.kind != "full" or d < _RATHER_WIDE or (d < _WIDE and not self.are_apart)
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest entry of the full and tied kinds' precisions; the others have no terms that cancel."""
+        return 0.0 if self._elementwise else float(np.diagonal(self.precision, axis1=1, axis2=2).max())
 
     @cached_property
     def are_apart(self) -> bool:

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 
 from latently.learn.protocol import Array
 
-# Widths below this share of the values are rounding.
-_ROUNDING = 8 * np.finfo(float).eps
+# Widths below this share of the values are rounding, and below that share of the column's deviation as good as none.
+_ROUNDING, _NOTHING = 8 * np.finfo(float).eps, 1e-10
 SAMPLE_ROWS = 2048
 """Rows that the measure is taken on: a prior's scale need not be known to more than a few per cent."""
 
@@ -48,7 +48,18 @@ def _column(column: Array, weights: Array, k: int) -> float:
     starts = (np.arange(_WINDOWS) + 0.5) / _WINDOWS * (1 - part)
     low, high = (values[np.searchsorted(shares, at * shares[-1])] for at in (starts, starts + part))
     widths = high - low
-    widths = np.sort(widths[widths > _ROUNDING * np.maximum(np.abs(low), np.abs(high))])
+    least = np.maximum(_ROUNDING * np.maximum(np.abs(low), np.abs(high)), _NOTHING * _deviation(values, weights[order]))
+    widths = np.sort(widths[widths > least])
     # of a normal distribution the windows that start at the first and at the last quarter have the median width
     usual = ndtri((1 - part) / 4 + part) - ndtri((1 - part) / 4)
     return float(widths[(len(widths) - 1) // 2] / usual) if len(widths) else np.inf
+
+
+def _deviation(values: Array, weights: Array) -> float:
+    seen = ~np.isnan(values)
+    values, shares = values[seen], weights[seen] / weights[seen].sum()
+    size = float(np.abs(values).max())
+    if size == 0:
+        return 0.0
+    scaled = values / size  # squares of the values themselves may not be numbers
+    return size * float(np.sqrt(shares @ (scaled - shares @ scaled) ** 2))
