@@ -9,7 +9,7 @@ from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_
 from latently.cluster.gaussian_sample import start_sample
 from latently.cluster.gaussian_stats import GaussianMoments
 from latently.cluster.kmeans import KMeans
-from latently.cluster.spread import SAMPLE_ROWS, within_deviation
+from latently.cluster.spread import SAMPLE_ROWS, refuse_tiny, within_deviation
 from latently.data.chunks import Chunk, ChunkSource
 from latently.distributions.statistics import Moments
 from latently.learn.protocol import Array, Reduce
@@ -45,6 +45,7 @@ def data_frame(moments: Moments, kind: Kind, source: ChunkSource, k: int) -> Fra
     frame = frame_of(moments.mean(), variance, kind)
     # a seed of its own: the same prior for every start
     rows, weights = start_sample(source, SAMPLE_ROWS, np.random.RandomState(0))
+    refuse_tiny(rows, weights, source.column_names)
     own = np.sqrt(variance) if kind == "spherical" else frame.scale
     return replace(frame, within=(within_deviation(rows, weights, own, k) / frame.scale) ** 2)
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from latently.distributions import ColumnError, Distribution
 from latently.distributions.inputs import patterns
-from latently.distributions.statistics import Additive
+from latently.distributions.statistics import Additive, refuse_lost
 from latently.learn.protocol import Array
 
 Ints: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-LOG_ZERO = -1e15
+LOG_ZERO = -1e300
 """Stands for log 0: below any log density, yet the sums of it are numbers."""
 
 FEW = 1e-10
@@ -84,6 +84,9 @@ class Block(ABC):
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
+
+    is_squared: ClassVar[bool] = False
+    """Whether variances are learnt, so that squares must be numbers."""
 
     FREE: ClassVar[bool] = False
     """Whether the parameters can be written as free numbers, with a gradient."""
@@ -168,6 +171,20 @@ class Block(ABC):
     @abstractmethod
     def observed(self, stats: Any) -> Array:
         """(m,) weight of the observed entries of each column."""
+
+    def squares(self, stats: Any) -> tuple[Array, Array, Array] | None:
+        """(K, m) sums of squares, those about the mean with what the prior adds, and weights; None for counts."""
+        return None
+
+    def refuse_lost(self, before: Any, left: Any) -> None:
+        """An error where taking rows away has cost digits of what is left; counts lose none."""
+        had, now = self.squares(before), self.squares(left)
+        if had is None or now is None:
+            return
+        try:
+            refuse_lost(had[0], *now[1:])
+        except ColumnError as problem:
+            raise problem.named(self.names[int(problem.column)]) from None
 
     @abstractmethod
     def cross(self, theta: Any, stats: Any) -> Array:

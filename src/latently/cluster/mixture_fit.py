@@ -10,7 +10,7 @@ from latently.cluster.mixture_block import Mask, Slab
 from latently.cluster.mixture_gradient import ascend
 from latently.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums, normalise
 from latently.cluster.mixture_start import coordinates, params_from
-from latently.cluster.spread import SAMPLE_ROWS, within_deviation
+from latently.cluster.spread import SAMPLE_ROWS, refuse_tiny, within_deviation
 from latently.data.chunks import Chunk, ChunkSource
 from latently.distributions import Parts
 from latently.learn.em import Fit, Hook, em
@@ -45,6 +45,9 @@ def with_spread(model: MixtureModel, source: ChunkSource) -> MixtureModel:
     """The model with default priors relative to how wide the rows are inside clusters."""
     # a seed of its own: the same priors for every start
     rows, weights = sample_rows(source, SAMPLE_ROWS, np.random.RandomState(0))
+    for block in model.blocks:
+        if block.is_squared:
+            refuse_tiny(rows[:, block.places], weights, block.names)
     wide = np.full(rows.shape[1], np.inf)
     deviation = within_deviation(rows, weights, wide, len(model.pseudo))
     return replace(model, blocks=tuple(block.with_spread(deviation[block.places]) for block in model.blocks))

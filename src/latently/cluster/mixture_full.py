@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class FullBlock(Block):
     unit: Array | None = None
     spread: Array | None = None  # (d,) standard deviations inside clusters
     limits: FullLimits | None = None
+
+    is_squared: ClassVar[bool] = True
 
     # learning
 
@@ -202,6 +204,14 @@ class FullBlock(Block):
     def observed(self, stats: FullSums) -> Array:
         """Weight of rows with something observed, for each column alike."""
         return np.full(len(self.columns), stats.weight.sum())
+
+    def squares(self, stats: FullSums) -> tuple[Array, Array, Array]:
+        """Squares about the centres and about the means."""
+        alive = np.where(stats.weight > FEW, stats.weight, 0.0)[:, None] * np.ones(len(self.columns))
+        offset = np.divide(stats.first, alive, out=np.zeros_like(stats.first), where=alive > 0)
+        second = np.diagonal(stats.second, axis1=1, axis2=2)
+        prior = 0.0 if self.prior is None else np.diagonal(self.prior.scatter)
+        return second, second - offset * stats.first + prior, alive
 
     def cross(self, theta: FullNormals, stats: FullSums) -> Array:
         """Expected log densities."""

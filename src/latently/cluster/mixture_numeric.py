@@ -74,6 +74,7 @@ class NumericBlock(LimitedBlock):
     least: Array | None = None
     spread: Array | None = None  # (m,) standard deviations inside clusters
 
+    is_squared: ClassVar[bool] = True
     FREE: ClassVar[bool] = True
     ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {
         "mean": (-np.inf, np.inf),
@@ -162,6 +163,13 @@ class NumericBlock(LimitedBlock):
     def observed(self, stats: NormalSums) -> Array:
         """Weight of the observed entries."""
         return stats.weight.sum(axis=0)
+
+    def squares(self, stats: NormalSums) -> tuple[Array, Array, Array]:
+        """Squares about the centres and about the means."""
+        alive = np.where(stats.weight > FEW, stats.weight, 0.0)
+        offset = np.divide(stats.first, alive, out=np.zeros_like(stats.first), where=alive > 0)
+        prior = self._prior(len(self.columns)).scatter
+        return stats.second, stats.second - offset * stats.first + prior, alive
 
     def cross(self, theta: Normals, stats: NormalSums) -> Array:
         """Expected log densities."""

@@ -8,6 +8,8 @@ outlier does not touch it. It is told as the standard deviation of the normal di
 that a column without clusters has its own.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -15,6 +17,8 @@ from latently.learn.protocol import Array
 
 # Widths below this share of the values are rounding, and below that share of the column's deviation as good as none.
 _ROUNDING, _NOTHING = 8 * np.finfo(float).eps, 1e-10
+# Below this a deviation's square has lost digits.
+_TINY = 1e-145
 SAMPLE_ROWS = 2048
 """Rows that the measure is taken on: a prior's scale need not be known to more than a few per cent."""
 
@@ -53,6 +57,25 @@ def _column(column: Array, weights: Array, k: int) -> float:
     # of a normal distribution the windows that start at the first and at the last quarter have the median width
     usual = ndtri((1 - part) / 4 + part) - ndtri((1 - part) / 4)
     return float(widths[(len(widths) - 1) // 2] / usual) if len(widths) else np.inf
+
+
+def refuse_tiny(X: Array, weights: Array, names: Sequence[str]) -> None:
+    """An error where a column varies by so little that its variance is no number; it names the column.
+
+    Examples
+    --------
+    >>> refuse_tiny(np.array([[1e-200], [3e-200]]), np.ones(2), ["charge"])
+    Traceback (most recent call last):
+    ValueError: column 'charge' varies by 1e-200 only, whose square is beyond numbers: rescale it, by 1e+200 say
+    """
+    for name, column in zip(names, X.T, strict=True):
+        seen = ~np.isnan(column) & (weights > 0)
+        deviation = _deviation(column[seen], weights[seen]) if seen.any() else 0.0
+        if 0 < deviation < _TINY:
+            raise ValueError(
+                f"column {str(name)!r} varies by {deviation:.1g} only, whose square is beyond numbers: rescale it, by "
+                f"{10.0 ** min(-np.floor(np.log10(deviation)), 300):.0e} say"
+            )
 
 
 def _deviation(values: Array, weights: Array) -> float:
