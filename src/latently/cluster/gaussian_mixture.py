@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.gaussian_constraints import read_constraints
 from latently.cluster.gaussian_errors import GaussianErrors
-from latently.cluster.gaussian_fit import GaussianTask
+from latently.cluster.gaussian_fit import GaussianTask, start_from
 from latently.cluster.gaussian_free import count_free
 from latently.cluster.gaussian_given import Public, precisions_of, public_values, stored_params
 from latently.cluster.gaussian_impute import GaussianImputation
@@ -275,6 +275,12 @@ class GaussianMixture(
     def _keep(self, params: Public, stats: GaussianMoments) -> None:
         self.statistics_ = stats
         self._set_parameters(params)
+
+    def _initialize(self, X: Any, resp: Any) -> None:
+        """Take on where a fit starts at given responsibilities, as scikit-learn's method of that name does."""
+        rows = read_rows(self, X, reset=True, allow_nan=True)
+        start = start_from(self, rows, resp)
+        self._set_parameters(public_values(start))
 
     def _set_parameters(self, params: Public) -> None:
         self.weights_, self.means_, self.covariances_, self.precisions_cholesky_ = params
