@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture as Peer
 
 from latently.cluster import GaussianMixture, gaussian_params
 from latently.cluster.gaussian_model import GaussianMixtureModel
@@ -174,7 +175,9 @@ def test_the_prior_is_part_of_the_objective():
     model = GaussianMixtureModel("full", strength=2.0)
     _, params = fitted("full", 2)._engine()
     covariances = params.covariances
-    expected = sum(-(np.trace(np.linalg.inv(c)) + np.linalg.slogdet(c)[1] - 4) for c in covariances)
+    unit = params.frame.within
+    shapes = covariances / np.sqrt(np.outer(unit, unit))
+    expected = sum(-(np.trace(np.linalg.inv(c)) + np.linalg.slogdet(c)[1] - 4) for c in shapes)
     assert model.log_prior(params) == pytest.approx(expected)
 
 
@@ -312,3 +315,16 @@ def test_other_bad_input_is_named():
         GaussianMixture(2, means_init=[[1.0]]).fit(IRIS)
     with pytest.raises(ValueError, match="positive-definite"):
         GaussianMixture(1, precisions_init=-np.eye(4)[None]).fit(IRIS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_start_at_given_responsibilities_is_the_peers(kind):
+    rng = np.random.default_rng(0)
+    X, shares = rng.random((100, 3)), rng.random((100, 4))
+    shares /= shares.sum(axis=1, keepdims=True)
+    ours, peer = GaussianMixture(4, covariance_type=kind), Peer(4, covariance_type=kind, reg_covar=0.0)
+    ours._initialize(X, shares)
+    peer._initialize(X, shares)
+    np.testing.assert_allclose(ours.means_, peer.means_)
+    np.testing.assert_allclose(ours.weights_, peer.weights_)
+    np.testing.assert_allclose(ours.precisions_cholesky_, peer.precisions_cholesky_, rtol=1e-4, atol=1e-6)

@@ -1,5 +1,6 @@
 """One fit of a Gaussian mixture: where it starts, how it climbs, which start wins, in what order it is told."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,10 +12,10 @@ from latently.cluster.gaussian_labels import Labels, labelled_start, with_labels
 from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import Frame, GaussianParams
 from latently.cluster.gaussian_reseed import revived
-from latently.cluster.gaussian_start import column_moments, data_frame, start_params
+from latently.cluster.gaussian_start import column_moments, data_frame, params_from, start_params
 from latently.cluster.gaussian_stats import GaussianMoments
 from latently.cluster.mixture_order import heaviest_first
-from latently.data.chunks import ChunkSource
+from latently.data.chunks import ArraySource, ChunkSource
 from latently.learn.em import Fit, Hook, em
 from latently.learn.gradient import ascend
 from latently.learn.progress import both, progress
@@ -41,7 +42,7 @@ class GaussianTask:
         with reducing(self.source) as reduce:
             moments = column_moments(reduce)
         self._refuse_empty_columns(moments.weight)
-        frame = data_frame(moments, self.mixture.covariance_type)
+        frame = data_frame(moments, self.mixture.covariance_type, self.source, self.mixture.n_components, self._names)
         starts = seeds(self.mixture.random_state, 1 if self.goes_on else self.mixture.n_init)
         small = self.source.n_rows is not None and self.source.n_rows <= _SMALL
         return best_of(lambda rng: self._run(frame, rng), starts, lambda fit: fit.trace[-1], side_by_side=small)
@@ -108,8 +109,26 @@ class GaussianTask:
     def _allowed(self, model: GaussianMixtureModel, params: GaussianParams) -> GaussianParams:
         return params if model.constraints is None else model.constraints.in_frame(params.frame).project(params)
 
+    @property
+    def _names(self) -> Sequence[str]:
+        return list(getattr(self.mixture, "feature_names_in_", self.source.column_names))
+
     def _refuse_empty_columns(self, weight: Array) -> None:
-        names = getattr(self.mixture, "feature_names_in_", self.source.column_names)
-        empty = [name for name, seen in zip(names, weight, strict=True) if seen <= 0]
+        empty = [name for name, seen in zip(self._names, weight, strict=True) if seen <= 0]
         if empty:
             raise ValueError(f"column {empty[0]!r} has no observed value: drop it, or give it at least one")
+
+
+def start_from(mixture: Any, rows: Array, responsibilities: Array | None) -> GaussianParams:
+    """Where a fit to these rows would start at given responsibilities; without them all has to be given."""
+    source = ArraySource(rows)
+    with reducing(source) as reduce:
+        moments = column_moments(reduce)
+    k = mixture.n_components if responsibilities is None else np.shape(responsibilities)[1]
+    frame = data_frame(moments, mixture.covariance_type, source, k, source.column_names)
+    if responsibilities is None:
+        return given_params(mixture, frame, None)
+    model = GaussianMixtureModel(mixture.covariance_type, mixture.reg_covar * len(rows) / k)
+    Z = frame.inward(rows)
+    shares = np.asarray(responsibilities, dtype=np.float64)
+    return given_params(mixture, frame, params_from(model, frame, np.where(np.isnan(Z), 0.0, Z), shares))

@@ -62,6 +62,7 @@ def _own_frame(kind: Kind, weights: Array, means: Array, covariances: Array) -> 
 def given_params(mixture: Any, frame: Frame, drawn: GaussianParams | None) -> GaussianParams:
     """The start that the user gave, with what is drawn in place of what is missing."""
     kind, k, d = mixture.covariance_type, mixture.n_components, len(frame.origin)
+    k = k if drawn is None else len(drawn.weights)
     weights = drawn.weights if mixture.weights_init is None else _given_weights(mixture.weights_init, k)
     if mixture.means_init is None:
         means = drawn.means

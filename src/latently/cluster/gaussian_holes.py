@@ -81,7 +81,7 @@ def suits_precisions(params: GaussianParams, patterns: Patterns) -> bool:
     n, p, d, known = len(patterns.order), len(patterns.counts), patterns.columns.shape[1], patterns.counts
     by_holes = ((d - known) ** 3).sum() + n * d**2
     by_observed = (known**2 * (2.0 * d - known)).sum() + (n + 4 * p) * d**2 / 2
-    return bool(by_holes < by_observed and np.diagonal(params.precision, axis1=1, axis2=2).max() < _STEEP)
+    return bool(by_holes < by_observed and params.steepest < _STEEP)
 
 
 def expect_holed(
@@ -164,7 +164,19 @@ def climbed(
     N, S1, S2 = np.empty(k), np.empty((k, d)), np.empty_like(covariances)
     centre, trace = np.empty((k, d)), np.empty((max_iter, 2))
     steps = compiled.conditional.climb(
-        *rows.record, strength, weights, means, covariances, tol, goal, N, S1, S2, centre, trace
+        *rows.record,
+        strength,
+        start.frame.unit("diag"),
+        weights,
+        means,
+        covariances,
+        tol,
+        goal,
+        N,
+        S1,
+        S2,
+        centre,
+        trace,
     )
     if steps <= 0:
         raise ValueError(ILL_DEFINED)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.gaussian_constraints import read_constraints
 from latently.cluster.gaussian_errors import GaussianErrors
-from latently.cluster.gaussian_fit import GaussianTask
+from latently.cluster.gaussian_fit import GaussianTask, start_from
 from latently.cluster.gaussian_free import count_free
 from latently.cluster.gaussian_given import Public, precisions_of, public_values, stored_params
 from latently.cluster.gaussian_impute import GaussianImputation
@@ -56,9 +56,11 @@ class GaussianMixture(
     tol
         Converged when the objective rises by less than this per row.
     reg_covar
-        Share of the data's own variance, per column, that keeps a component from collapsing onto a point: the
-        covariances are maximum a posteriori with a prior about the data's variances that weighs
-        `reg_covar` times an average component. Zero for maximum likelihood. Unlike scikit-learn's, it has no unit.
+        Share of the variance inside clusters, per column, that keeps a component from collapsing onto a point: the
+        covariances are maximum a posteriori with a prior about those variances that weighs `reg_covar` times an average
+        component. They are measured before the fit, by the width of windows that hold a quarter of an average
+        component's rows, so clusters far apart are not widened. Zero for maximum likelihood. Unlike scikit-learn's,
+        it has no unit.
     max_iter
         Iterations at most.
     n_init
@@ -283,6 +285,12 @@ class GaussianMixture(
         self.statistics_ = stats
         self._set_parameters(params)
 
+    def _initialize(self, X: Any, resp: Any) -> None:
+        """Take on where a fit starts at given responsibilities, as scikit-learn's method of that name does."""
+        rows = read_rows(self, X, reset=True, allow_nan=True)
+        start = start_from(self, rows, resp)
+        self._set_parameters(public_values(start))
+
     def _set_parameters(self, params: Public) -> None:
         self.weights_, self.means_, self.covariances_, self.precisions_cholesky_ = params
         self.precisions_ = precisions_of(self.precisions_cholesky_, self.covariance_type)
@@ -297,4 +305,4 @@ class GaussianMixture(
 
     def _engine(self) -> tuple[GaussianMixtureModel, GaussianParams]:
         check_is_fitted(self)
-        return self._model(self.statistics_.rows), stored_params(self)
+        return self._model(self.statistics_.rows), stored_params(self, self.statistics_.frame)

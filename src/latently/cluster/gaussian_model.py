@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from latently import compiled
+from latently.cluster.gaussian_collapse import lost_nats
 from latently.cluster.gaussian_constraints import Constraints
 from latently.cluster.gaussian_gradient import packed, packed_slope, unpacked
 from latently.cluster.gaussian_missing import chunk_patterns, expect_missing, joint_missing, patterns_of
@@ -25,9 +26,9 @@ _FEATURE_BLOCK, _CENTRED_BLOCK = 128, 1024
 class GaussianMixtureModel:
     """Maximum a posteriori Gaussian mixture.
 
-    Without another, the prior on each covariance is inverse Wishart about the frame's unit matrix, that is, about
-    the data's own variances, with the weight of `strength` rows: enough to keep a component that sits on one
-    point finite, and gone at `strength` zero.
+    Without another, the prior on each covariance is inverse Wishart about the variances inside clusters, as the frame
+    knows them (see `spread`), with the weight of `strength` rows: enough to keep a component that sits on one point
+    finite, and gone at `strength` zero.
     """
 
     kind: Kind
@@ -52,14 +53,18 @@ class GaussianMixtureModel:
         return updated(params, stats, self.frame_prior(params), limits)
 
     def log_prior(self, params: GaussianParams) -> float:
-        """Log prior density; that of `strength` is zero where every covariance is the unit matrix."""
+        """Log prior density; that of `strength` is zero where every covariance is the prior's own."""
         return self.frame_prior(params).log_density(params)
+
+    def rounding(self, params: GaussianParams) -> float:
+        """Nats per row that the objective may lose where a matrix is so near to singular that its update is inexact."""
+        return lost_nats(params)
 
     def frame_prior(self, params: GaussianParams) -> FramePrior:
         """The prior in the frame of some parameters."""
-        k, d = params.means.shape
+        k = len(params.weights)
         if self.prior is None:
-            return relative_prior(self.kind, k, d, self.strength)
+            return relative_prior(self.kind, k, params.frame, self.strength)
         return self.prior.in_frame(self.kind, k, params.frame, self.strength)
 
     def pack(self, params: GaussianParams) -> Array:

@@ -13,6 +13,9 @@ from latently.cluster.gaussian_model import GaussianMixtureModel
 from latently.cluster.gaussian_params import GaussianParams
 from latently.cluster.gaussian_stats import GaussianMoments
 from latently.cluster.mixture_order import both_labelled
+from latently.data.frames import default_names
+from latently.distributions.inputs import ColumnError
+from latently.distributions.statistics import refuse_lost
 from latently.learn.reduce import reducing
 
 # Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
@@ -70,7 +73,23 @@ class GaussianOnline:
                 f"forgetting these rows would leave component {k} with a weight of {left.weight[k]:g}: they were not "
                 "all learnt, or the mixture has changed much since; fit it to the rows that are left"
             )
-        return self._learn_from(before, replace(left, weight=np.maximum(left.weight, 0.0)))
+        left = replace(left, weight=np.maximum(left.weight, 0.0))
+        self._refuse_lost(before, left)
+        return self._learn_from(before, left)
+
+    def _refuse_lost(self, params: GaussianParams, left: GaussianMoments) -> None:
+        """An error where variances have lost digits; one variance of all columns goes by the first of them."""
+        prior = self._model(left.rows).frame_prior(params).scatter
+        had, now = self.statistics_.second, left.scatter() + prior
+        if left.kind in ("full", "tied"):
+            had, now = (np.atleast_2d(np.diagonal(part, axis1=-2, axis2=-1)) for part in (had, now))
+        weight = np.where(left.weight > _ROUNDING * left.rows, left.weight, 0.0)
+        weight = weight.sum(keepdims=True) if left.kind == "tied" else weight
+        try:
+            refuse_lost(had.reshape(len(weight), -1), now.reshape(len(weight), -1), weight[:, None])
+        except ColumnError as problem:
+            names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+            raise problem.named(str(names[int(problem.column)])) from None
 
     def merge(self, other: Any) -> Self:
         """Add what another fitted mixture of the same shape has seen; its components are matched to ours first.

@@ -23,6 +23,8 @@ _FAR = 1e6
 _LEAST = -1e300
 # Components that get less than exp(-SLACK) of a row are left out of its sums where that saves time.
 SLACK = 56.0
+# Precision, in the frame, up to which a quadratic form may be multiplied out: terms of that size cancel.
+STEEP = 3e6
 # From these widths on whitened rows are faster than features: in any case, and where components are apart.
 _WIDE, _RATHER_WIDE = 96, 24
 
@@ -57,17 +59,28 @@ def _first_coordinates(d: int) -> int:
     return min((d + 1) // 2, max(16, d // 4))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
-    """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical."""
+    """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical.
+
+    `within` (d,) is the variance inside clusters, in these coordinates; that of all rows where it was not measured.
+    """
 
     origin: Array
     scale: Array
+    within: Array | None = None
 
     def is_same(self, other: "Frame") -> bool:
         """Whether another frame has the same coordinates; one that came from elsewhere is another object."""
         same = np.array_equal(self.origin, other.origin) and np.array_equal(self.scale, other.scale)
         return self is other or bool(same)
+
+    def unit(self, kind: Kind) -> Array:
+        """The covariance that a default prior is about, shaped as that of one component."""
+        within = np.ones_like(self.scale) if self.within is None else self.within
+        if kind in ("full", "tied"):
+            return np.diag(within)
+        return within if kind == "diag" else np.asarray(within.mean())
 
     @property
     def log_volume(self) -> float:
@@ -190,9 +203,14 @@ class GaussianParams:
     def suits_features(self) -> bool:
         """Whether the expansion about the frame's origin is both exact and fast."""
         d = self.means.shape[1]
-        if not self.is_near:
+        if not self.is_near or self.steepest > STEEP:
             return False
         return self.kind != "full" or d < _RATHER_WIDE or (d < _WIDE and not self.are_apart)
+
+    @cached_property
+    def steepest(self) -> float:
+        """The largest entry of the full and tied kinds' precisions; the others have no terms that cancel."""
+        return 0.0 if self._elementwise else float(np.diagonal(self.precision, axis1=1, axis2=2).max())
 
     @cached_property
     def are_apart(self) -> bool:

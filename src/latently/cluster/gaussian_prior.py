@@ -73,14 +73,14 @@ def _energy(params: GaussianParams, power: Array, spread: Array) -> float:
 
 
 @lru_cache(2)  # asked for twice in every iteration; no more are kept, for it may be as wide as the table
-def relative_prior(kind: Kind, k: int, d: int, strength: float) -> FramePrior:
-    """Inverse Wishart about the frame's unit matrix that weighs `strength` rows; its log density there is zero."""
+def relative_prior(kind: Kind, k: int, frame: Frame, strength: float) -> FramePrior:
+    """Inverse Wishart about the spread inside clusters that weighs `strength` rows; its log density there is zero."""
     if not strength:
         return FramePrior()
-    times = {"tied": k, "spherical": d}.get(kind, 1)
-    unit = {"diag": np.ones(d), "spherical": np.ones(())}.get(kind, np.eye(d))
-    amount = np.asarray(strength * times)
-    return FramePrior(scatter=amount * unit, power=amount, constant=strength * k * d / 2)
+    d, unit = len(frame.origin), frame.unit(kind)
+    amount = np.asarray(strength * {"tied": k, "spherical": d}.get(kind, 1))
+    logs = np.log(np.diagonal(unit) if unit.ndim == 2 else unit).sum() * (d if kind == "spherical" else 1)
+    return FramePrior(scatter=amount * unit, power=amount, constant=strength * k * (d + float(logs)) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class MixturePrior:
         excess, level = _dirichlet(self.weights, k)
         own = self.components
         if own is None:
-            base = relative_prior(kind, k, d, strength)
+            base = relative_prior(kind, k, frame, strength)
             return replace(base, excess=excess, constant=base.constant + level)
         power = own.dof + {"diag": 3, "tied": d + 1 + k}.get(kind, d + 2)
         scatter = own.scatter / frame.covariance_factor(kind)

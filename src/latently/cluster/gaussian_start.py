@@ -1,5 +1,6 @@
 """Where a Gaussian mixture starts: from rows, from K-means, from responsibilities, or as given."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_
 from latently.cluster.gaussian_sample import start_sample
 from latently.cluster.gaussian_stats import GaussianMoments
 from latently.cluster.kmeans import KMeans
+from latently.cluster.spread import SAMPLE_ROWS, refuse_tiny, within_deviation
 from latently.data.chunks import Chunk, ChunkSource
 from latently.distributions.statistics import Moments
 from latently.learn.protocol import Array, Reduce
@@ -38,9 +40,15 @@ def _chunk_moments(chunk: Chunk) -> Moments:
     return Moments(weights @ seen, centre, weights @ gaps, np.einsum("i,ij,ij->j", weights, gaps, gaps))
 
 
-def data_frame(moments: Moments, kind: Kind) -> Frame:
-    """The frame of all rows."""
-    return frame_of(moments.mean(), np.maximum(moments.scatter(), 0) / moments.weight, kind)
+def data_frame(moments: Moments, kind: Kind, source: ChunkSource, k: int, names: Sequence[str]) -> Frame:
+    """The frame of all rows, which knows how wide they are inside k clusters."""
+    variance = np.maximum(moments.scatter(), 0) / moments.weight
+    frame = frame_of(moments.mean(), variance, kind)
+    # a seed of its own: the same prior for every start
+    rows, weights = start_sample(source, SAMPLE_ROWS, np.random.RandomState(0))
+    refuse_tiny(rows, weights, names)
+    own = np.sqrt(variance) if kind == "spherical" else frame.scale
+    return replace(frame, within=(within_deviation(rows, weights, own, k) / frame.scale) ** 2)
 
 
 def start_params(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from latently.cluster.gaussian_bounded import Limits
+from latently.cluster.gaussian_collapse import refuse_collapsed
 from latently.cluster.gaussian_params import GaussianParams
 from latently.cluster.gaussian_prior import FramePrior
 from latently.cluster.gaussian_stats import GaussianMoments, products
@@ -22,7 +23,7 @@ def updated(params: GaussianParams, stats: GaussianMoments, prior: FramePrior, l
     covariances, mass = _covariances(params, stats, prior, means, moved=prior.pulls or limits is not None)
     if limits is not None:
         covariances = limits.covariances(covariances, mass)
-    return GaussianParams(params.kind, params.frame, weights, means, covariances)
+    return refuse_collapsed(GaussianParams(params.kind, params.frame, weights, means, covariances))
 
 
 def _known(stats: GaussianMoments) -> Array:

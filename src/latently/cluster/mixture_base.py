@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture_block import LOG_ZERO, Ints
-from latently.cluster.mixture_fit import best_fit, fit_one, pooled_sums
+from latently.cluster.mixture_fit import best_fit, fit_one, pooled_sums, with_spread
 from latently.cluster.mixture_gradient import check_free
 from latently.cluster.mixture_grow import MixtureGrowth
 from latently.cluster.mixture_impute import MixtureImputation
@@ -109,7 +109,7 @@ class TableMixture(
         refuse_empty(model.blocks, source)
         if self._method == "gradient":
             check_free(model)
-        model = self._with_priors(model, self._observed(model, pooled_sums(model, source)))
+        model = self._with_priors(with_spread(model, source), self._observed(model, pooled_sums(model, source)))
         fit, reseeds = self._search(model, source, on_iteration)
         warn_if_unfinished(fit.reason, self.max_iter)
         if fit.stats.bound < LOG_ZERO / 2:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from latently.distributions import ColumnError, Distribution
 from latently.distributions.inputs import patterns
-from latently.distributions.statistics import Additive
+from latently.distributions.statistics import Additive, refuse_lost
 from latently.learn.protocol import Array
 
 Ints: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-LOG_ZERO = -1e15
+LOG_ZERO = -1e300
 """Stands for log 0: below any log density, yet the sums of it are numbers."""
 
 FEW = 1e-10
@@ -85,6 +85,9 @@ class Block(ABC):
     columns: tuple[int, ...]
     names: tuple[str, ...]
 
+    is_squared: ClassVar[bool] = False
+    """Whether variances are learnt, so that squares must be numbers."""
+
     FREE: ClassVar[bool] = False
     """Whether the parameters can be written as free numbers, with a gradient."""
 
@@ -118,6 +121,10 @@ class Block(ABC):
     @abstractmethod
     def with_prior(self, pooled: Any, priors: Sequence[Any]) -> Self:
         """The same block with a prior: per column a strength in rows, or a conjugate prior."""
+
+    def with_spread(self, deviation: Array | None) -> Self:
+        """The same block with default priors about these standard deviations (m,), or about those of all rows."""
+        return self
 
     @abstractmethod
     def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
@@ -165,6 +172,20 @@ class Block(ABC):
     def observed(self, stats: Any) -> Array:
         """(m,) weight of the observed entries of each column."""
 
+    def squares(self, stats: Any) -> tuple[Array, Array, Array] | None:
+        """(K, m) sums of squares, those about the mean with what the prior adds, and weights; None for counts."""
+        return None
+
+    def refuse_lost(self, before: Any, left: Any) -> None:
+        """An error where taking rows away has cost digits of what is left; counts lose none."""
+        had, now = self.squares(before), self.squares(left)
+        if had is None or now is None:
+            return
+        try:
+            refuse_lost(had[0], *now[1:])
+        except ColumnError as problem:
+            raise problem.named(self.names[int(problem.column)]) from None
+
     @abstractmethod
     def cross(self, theta: Any, stats: Any) -> Array:
         """(K, L) expected log density, under each of our components, of what each of L others has seen."""
@@ -207,6 +228,11 @@ def floored(variance: Array, mean: Array) -> Array:
     """A column's own variance; one for a column that does not vary (to rounding), which keeps its own unit."""
     rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
     return np.where(variance > np.maximum(rounding, np.finfo(float).tiny), variance, 1.0)
+
+
+def inside(variance: Array, deviation: Array | None) -> Array:
+    """Variances inside clusters, which are no wider than all rows, if they were measured."""
+    return variance if deviation is None else np.minimum(variance, deviation**2)
 
 
 def mixture_quantile(cdf: Callable[[Array], Array], low: Array, high: Array, level: float, whole: bool) -> Array:

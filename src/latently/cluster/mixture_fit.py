@@ -10,13 +10,14 @@ from latently.cluster.mixture_block import Mask, Slab
 from latently.cluster.mixture_gradient import ascend
 from latently.cluster.mixture_model import MixtureModel, MixtureParams, normalise
 from latently.cluster.mixture_start import coordinates, params_from
+from latently.cluster.spread import SAMPLE_ROWS, refuse_tiny, within_deviation
 from latently.data.chunks import Chunk, ChunkSource
 from latently.distributions import Parts
 from latently.learn.em import Fit, Hook, em
 from latently.learn.protocol import Array, Reduce
 from latently.learn.reduce import reducing
 from latently.learn.restarts import best_of
-from latently.learn.start import squared_distances
+from latently.learn.start import sample_rows, squared_distances
 
 # A component with less than this, in rows, explains nothing.
 _DEAD = 1e-2
@@ -38,6 +39,18 @@ def pooled_sums(model: MixtureModel, source: ChunkSource) -> Parts:
 
     with reducing(source) as reduce:
         return reduce(expect)
+
+
+def with_spread(model: MixtureModel, source: ChunkSource) -> MixtureModel:
+    """The model with default priors relative to how wide the rows are inside clusters."""
+    # a seed of its own: the same priors for every start
+    rows, weights = sample_rows(source, SAMPLE_ROWS, np.random.RandomState(0))
+    for block in model.blocks:
+        if block.is_squared:
+            refuse_tiny(rows[:, block.places], weights, block.names)
+    wide = np.full(rows.shape[1], np.inf)
+    deviation = within_deviation(rows, weights, wide, len(model.pseudo))
+    return replace(model, blocks=tuple(block.with_spread(deviation[block.places]) for block in model.blocks))
 
 
 def fit_one(

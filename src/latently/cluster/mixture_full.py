@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from latently.cluster.gaussian_holes import HoledRows, coloured, describe_holed, expect_holed, holed_rows, joint_holed
 from latently.cluster.gaussian_params import Frame
-from latently.cluster.mixture_block import FEW, Block, Ints, PerComponent, Slab, floored
+from latently.cluster.mixture_block import FEW, Block, Ints, PerComponent, Slab, floored, inside
 from latently.cluster.mixture_full_limits import FullLimits, FullNormals, as_gaussians
 from latently.cluster.mixture_numeric import LOG_2PI, SHY, normal_between
 from latently.distributions import ColumnError, Distribution, Gaussian, NormalInverseWishart
@@ -60,7 +60,10 @@ class FullBlock(Block):
 
     prior: FullPrior | None = None
     unit: Array | None = None
+    spread: Array | None = None  # (d,) standard deviations inside clusters
     limits: FullLimits | None = None
+
+    is_squared: ClassVar[bool] = True
 
     # learning
 
@@ -138,11 +141,11 @@ class FullBlock(Block):
         return float(-0.5 * np.sum(p.rows * np.linalg.slogdet(theta.covariances)[1] + spread))
 
     def with_prior(self, pooled: FullSums, priors: Sequence[Any]) -> Self:
-        """Prior of the group; a strength is worth a hundredth of it, in rows with the variances of all rows."""
+        """Prior of the group; a strength is worth a hundredth of it, in rows with the variances inside clusters."""
         offset = (pooled.first / pooled.weight[:, None])[0]
         mean = pooled.centre[0] + offset
         variance = np.diagonal(pooled.second[0]) / pooled.weight[0] - offset**2
-        unit, given = floored(variance, mean), priors[0]
+        unit, given = inside(floored(variance, mean), self.spread), priors[0]
         if isinstance(given, NormalInverseWishart):
             d = len(mean)
             if given.kind != "full" or given.n_dimensions != d:
@@ -154,6 +157,10 @@ class FullBlock(Block):
             kind = type(given).__name__
             raise ColumnError(self.names[0], f"needs a NormalInverseWishart prior or a strength, not {kind}")
         return replace(self, prior=prior, unit=unit)
+
+    def with_spread(self, deviation: Array | None) -> Self:
+        """Default priors about these standard deviations."""
+        return replace(self, spread=deviation)
 
     @property
     def is_limited(self) -> bool:
@@ -197,6 +204,14 @@ class FullBlock(Block):
     def observed(self, stats: FullSums) -> Array:
         """Weight of rows with something observed, for each column alike."""
         return np.full(len(self.columns), stats.weight.sum())
+
+    def squares(self, stats: FullSums) -> tuple[Array, Array, Array]:
+        """Squares about the centres and about the means."""
+        alive = np.where(stats.weight > FEW, stats.weight, 0.0)[:, None] * np.ones(len(self.columns))
+        offset = np.divide(stats.first, alive, out=np.zeros_like(stats.first), where=alive > 0)
+        second = np.diagonal(stats.second, axis1=1, axis2=2)
+        prior = 0.0 if self.prior is None else np.diagonal(self.prior.scatter)
+        return second, second - offset * stats.first + prior, alive
 
     def cross(self, theta: FullNormals, stats: FullSums) -> Array:
         """Expected log densities."""

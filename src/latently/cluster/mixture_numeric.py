@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from latently import compiled
-from latently.cluster.mixture_block import FEW, FLOOR, Ints, PerComponent, Slab, floored, mixture_quantile
+from latently.cluster.mixture_block import FEW, FLOOR, Ints, PerComponent, Slab, floored, inside, mixture_quantile
 from latently.cluster.mixture_limits import LimitedBlock
 from latently.distributions import ColumnError, Distribution, Gaussian, NormalInverseWishart
 from latently.learn.protocol import Array
@@ -16,8 +16,8 @@ from latently.learn.protocol import Array
 LOG_2PI = float(np.log(2 * np.pi))
 
 SHY = 0.01
-"""Weight of the default prior of a variance, in rows per row of strength: the spread of all rows together is
-much wider than that of a component."""
+"""Weight of the default prior of a variance, in rows per row of strength: the spread inside clusters is measured before
+they are known, and may be wider than that of a component."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,9 @@ class NumericBlock(LimitedBlock):
 
     prior: NormalPrior | None = None
     least: Array | None = None
+    spread: Array | None = None  # (m,) standard deviations inside clusters
 
+    is_squared: ClassVar[bool] = True
     FREE: ClassVar[bool] = True
     ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {
         "mean": (-np.inf, np.inf),
@@ -139,13 +141,17 @@ class NumericBlock(LimitedBlock):
         return float(-0.5 * np.sum(p.rows * np.log(theta.variances) + spread))
 
     def with_prior(self, pooled: NormalSums, priors: Sequence[Any]) -> Self:
-        """Prior per column; a strength is worth a hundredth of it, in rows with the variance of all rows."""
+        """Prior per column; a strength is worth a hundredth of it, in rows with the variance inside clusters."""
         mean = (pooled.centre + pooled.first / pooled.weight)[0]
         variance = np.maximum(pooled.second / pooled.weight - (pooled.first / pooled.weight) ** 2, 0.0)[0]
-        unit = floored(variance, mean)
+        unit = inside(floored(variance, mean), self.spread)
         pairs = zip(self.names, mean, unit, priors, strict=True)
         parts = np.array([_column_prior(name, m, v, given) for name, m, v, given in pairs])
         return replace(self, prior=NormalPrior(*parts.T), least=FLOOR * unit)
+
+    def with_spread(self, deviation: Array | None) -> Self:
+        """Default priors about these standard deviations."""
+        return replace(self, spread=deviation)
 
     def _parameters(self, given: Distribution, columns: Sequence[int]) -> dict[str, Array]:
         return {"mean": given.mean, "variance": given.variance}
@@ -157,6 +163,13 @@ class NumericBlock(LimitedBlock):
     def observed(self, stats: NormalSums) -> Array:
         """Weight of the observed entries."""
         return stats.weight.sum(axis=0)
+
+    def squares(self, stats: NormalSums) -> tuple[Array, Array, Array]:
+        """Squares about the centres and about the means."""
+        alive = np.where(stats.weight > FEW, stats.weight, 0.0)
+        offset = np.divide(stats.first, alive, out=np.zeros_like(stats.first), where=alive > 0)
+        prior = self._prior(len(self.columns)).scatter
+        return stats.second, stats.second - offset * stats.first + prior, alive
 
     def cross(self, theta: Normals, stats: NormalSums) -> Array:
         """Expected log densities."""

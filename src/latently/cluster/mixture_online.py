@@ -50,6 +50,8 @@ class MixtureOnline:
                 f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} "
                 f"now, which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
             )
+        for block, before, now in zip(self.model_.blocks, had.parts.parts, left.parts.parts, strict=True):
+            block.refuse_lost(before, now)
         return self._learn_from(left)
 
     def merge(self, other: Self) -> Self:

@@ -55,7 +55,7 @@ def _drawn(model: MixtureModel, rows: Array, R: Array) -> tuple[MixtureParams, M
     R = np.ascontiguousarray(R)
     even = np.repeat(R.sum(axis=0)[None] / k, k, axis=0)
     parts, sums = [], []
-    for block in (block.loose() for block in model.blocks):
+    for block in (block.loose().with_spread(None) for block in model.blocks):
         first = block.first(rows, k)
         whole = block.expect(first, slab, even)
         strength = 1 / SHY if isinstance(block, NumericBlock | FullBlock) else 1.0

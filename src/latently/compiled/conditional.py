@@ -292,8 +292,8 @@ def colour(columns, counts, precisions, chosen, noise):
 
 
 @njit(nogil=True, cache=True)
-def maximise(N, S1, S2, strength, weights, means, C):
-    """Weights, means and covariances from moments about the means, `strength` rows of the unit matrix among them."""
+def maximise(N, S1, S2, strength, unit, weights, means, C):
+    """Weights, means and covariances from moments about the means, `strength` rows of variances `unit` among them."""
     (K, d), T = means.shape, C.shape[0]
     total = 0.0
     for k in range(K):
@@ -315,22 +315,22 @@ def maximise(N, S1, S2, strength, weights, means, C):
         prior = strength * (K if T < K else 1)
         mass = (total if T < K else N[t]) + prior
         for a in range(d):
-            C[t, a, a] += prior
+            C[t, a, a] += prior * unit[a]
             for b in range(a + 1):
                 C[t, a, b] = C[t, b, a] = 0.5 * (C[t, a, b] + C[t, b, a]) / mass
 
 
 @njit(nogil=True, cache=True)
-def unit_energy(P):
-    """tr(P) - d: what the unit matrix costs under a precision."""
+def unit_energy(P, unit):
+    """tr(P U) - log |U| - d: what variances U cost under a precision."""
     total = 0.0
     for a in range(len(P)):
-        total += P[a, a] - 1.0
+        total += P[a, a] * unit[a] - math.log(unit[a]) - 1.0
     return total
 
 
 @njit(nogil=True, cache=True)
-def climb(Z, shares, columns, counts, volume, strength, weights, means, C, tol, goal, N, S1, S2, centre, trace):
+def climb(Z, shares, columns, counts, volume, strength, unit, weights, means, C, tol, goal, N, S1, S2, centre, trace):
     """EM until the objective rises by less than tol per row; fills all that comes after `goal`.
 
     C is (1, d, d) for one covariance of all components. It gives up where the objective would not reach `goal` in
@@ -349,7 +349,7 @@ def climb(Z, shares, columns, counts, volume, strength, weights, means, C, tol, 
             if not log_det < math.inf:
                 return -step
             constants[t] = -0.5 * log_det
-            prior -= 0.5 * strength * (K if T < K else 1) * (log_det + unit_energy(P[t]))
+            prior -= 0.5 * strength * (K if T < K else 1) * (log_det + unit_energy(P[t], unit))
         for k in range(K - 1, -1, -1):
             constants[k] = constants[min(k, T - 1)] + math.log(max(weights[k], 1e-300))
         N[:], S1[:], S2[:] = 0.0, 0.0, 0.0
@@ -360,7 +360,7 @@ def climb(Z, shares, columns, counts, volume, strength, weights, means, C, tol, 
             Z, shares, columns, counts, volume, means, P, constants, nothing, N, S1, S2, nothing, none, none
         )
         trace[step, 1] = trace[step, 0] + prior
-        maximise(N, S1, S2, strength, weights, means, C)
+        maximise(N, S1, S2, strength, unit, weights, means, C)
         if step:
             rise = trace[step, 1] - trace[step - 1, 1]
             if abs(rise) < tol * rows or trace[step, 0] + 10 * rise < goal:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.data.cut import Cut, Piece
-from latently.data.matrix import FloatArray, WeightArray
+from latently.data.matrix import FloatArray, WeightArray, is_ordinary
 from latently.data.parquet import kind_of, pyarrow
 from latently.data.paths import FileError
-from latently.data.values import ENCODE_HINT
+from latently.data.values import ENCODE_HINT, EXTREME, is_extreme
 
 _NUMBERS: Final = ("number", "truth", "null")
 _TURNED: Final = 4096
@@ -96,11 +96,13 @@ def floats_of(piece: Piece, name: str) -> NDArray[Any]:
 
 def check_matrix(X: FloatArray, cut: Cut, names: Sequence[str], allow_nan: bool) -> bool:
     """Refuse inf, and NaN unless it is allowed; the error names the file and the column. Tell whether NaN is there."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum(dtype=np.float64)):
-            return False
+    if is_ordinary(X):
+        return False
     wrong = np.isinf(X) if allow_nan else ~np.isfinite(X)
     if not wrong.any():
+        if (extreme := is_extreme(X)).any():
+            row, j = (int(i) for i in np.argwhere(extreme)[0])
+            raise FileError(_origin(cut, row), f"column {names[j]!r} {EXTREME} (row {cut.start + row})")
         return bool(np.isnan(X).any())
     row, j = (int(i) for i in np.argwhere(wrong)[0])
     what = "inf" if np.isinf(X[row, j]) else "NaN, which is not allowed here"

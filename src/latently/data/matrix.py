@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from latently.data import frames
-from latently.data.values import ENCODE_HINT, quote, to_floats
+from latently.data.values import ENCODE_HINT, EXTREME, LARGEST, is_extreme, quote, to_floats
 
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -147,10 +147,10 @@ def _to_float_array(A: NDArray[Any], name: str) -> FloatArray:
 
 
 def _check_values(A: FloatArray, X: Any, allow_nan: bool, name: str) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(A.sum(dtype=np.float64)):  # one cheap pass settles the usual case
-            return
-    infinite = _columns_with(np.isinf, A)
+    if is_ordinary(A):
+        return
+    extreme = _columns_with(is_extreme, A)
+    infinite = _columns_with(np.isinf, A) if extreme.any() else extreme
     if infinite.any():
         where = _name_columns(infinite, X, name)
         raise ValueError(f"{where} contains inf: replace it by a number, or by NaN if the value is missing")
@@ -159,6 +159,19 @@ def _check_values(A: FloatArray, X: Any, allow_nan: bool, name: str) -> None:
         if missing.any():
             where = _name_columns(missing, X, name)
             raise ValueError(f"{where} contains NaN, which is not allowed here: fill or drop it")
+    if extreme.any():
+        raise ValueError(f"{_name_columns(extreme, X, name)} {EXTREME}")
+
+
+def is_ordinary(A: FloatArray) -> bool:
+    """Whether all values are finite and far from extreme: one cheap pass, which settles the usual case."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if A.flags.forc:
+            flat = A.ravel(order="K")
+            total = np.dot(flat, flat)
+        else:
+            total = np.einsum("ij,ij->", A, A)
+        return bool(total < min(LARGEST**2, np.finfo(A.dtype).max))
 
 
 def _columns_with(test: Any, A: FloatArray) -> NDArray[np.bool_]:

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LARGEST = 1e150
+"""Values of this size and more are refused: their squares, summed over rows, are beyond what a float can hold."""
+EXTREME = f"has values of size {LARGEST:g} or more, whose squares are beyond numbers: rescale it, or drop those rows"
 ENCODE_HINT = "pass a schema (latently.data.infer_schema) or encode it as numbers first"
 
 
@@ -65,3 +68,14 @@ def quote(values: Iterable[Any], most: int = 3) -> str:
     every = list(values)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(repr(v) for v in every[:most]) + more
+
+
+def is_extreme(values: np.ndarray) -> np.ndarray:
+    """Where the squares of values, summed over rows, would not be numbers.
+
+    Examples
+    --------
+    >>> is_extreme(np.array([1e100, -1e200, np.nan, np.inf]))
+    array([False,  True, False,  True])
+    """
+    return np.asarray(np.abs(values) >= np.float64(LARGEST))  # float32 could not hold it

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from latently.distributions.inputs import Array
+from latently.distributions.inputs import Array, ColumnError
 
 
 @dataclass(frozen=True)
@@ -159,3 +159,43 @@ def as_sums(stats: Additive, who: str) -> Sums:
     if not np.isfinite(stats.total).all():
         raise ValueError(f"the summed features of {who} are not finite: rescale the data")
     return stats
+
+
+# Share of a variance that may be lost where rows are taken away again.
+TOLERABLE = 1e-4
+
+
+def refuse_lost(before: Array, left: Array, weight: Array) -> None:
+    """An error where taking rows away has cost digits of what is left; it names the column and says how much is lost.
+
+    Rows far from all others make sums of squares so large that those of the others are rounded away: what is
+    left once they are gone is exact to a few epsilon of what was there before, and no better.
+
+    Parameters
+    ----------
+    before
+        (..., d) sums of squares that something was taken from.
+    left
+        (..., d) sums of squares about the mean that are left, with what a prior adds to them.
+    weight
+        (..., d) rows that are left, in effect: without any there is nothing to lose.
+
+    Examples
+    --------
+    >>> refuse_lost(np.array([1e4]), np.array([9.0]), np.array([3.0]))
+    >>> try:
+    ...     refuse_lost(np.array([1e14]), np.array([9.0]), np.array([3.0]))
+    ... except ColumnError as problem:
+    ...     str(problem)[:29]
+    'column 0 cannot forget these '
+    """
+    lost = 4 * np.finfo(float).eps * np.abs(before)
+    wrong = (lost > TOLERABLE * left) & (weight > 0)
+    if not wrong.any():
+        return
+    share = np.where(wrong, np.minimum(lost / np.where(left > 0, left, lost), 1.0), 0.0)
+    raise ColumnError(
+        int(share.reshape(-1, share.shape[-1]).max(axis=0).argmax()),
+        f"cannot forget these rows: its variance would be uncertain by {share.max():.2g} of it, since they lie so far "
+        "from the others that those lost their digits when they were learnt together; fit anew to the other rows",
+    )

@@ -163,7 +163,8 @@ class _Loop(Generic[Params, Stats]):
         objective = objective_of(self.model, before, stats)
         if self.slot is not None:
             self.slot.check(objective)
-        change = _rise(previous, objective, stats.rows, iteration) if self.trace else objective - previous
+        slack = ROUNDING * (abs(objective) + stats.rows) + rounding_of(self.model, before) * stats.rows
+        change = _rise(previous, objective, slack, iteration) if self.trace else objective - previous
         after = self.model.update(before, stats) if self.max_iter else before
         step = Step(iteration, before, after, stats, objective, change)
         # From here on the iteration counts, whatever interrupts what follows.
@@ -200,8 +201,17 @@ def objective_of(model: LatentModel[Params, Stats], params: Params, stats: Stats
     return objective
 
 
-def _rise(previous: float, objective: float, rows: float, iteration: int) -> float:
+def rounding_of(model: LatentModel[Params, Stats], params: Params) -> float:
+    """Nats per row by which rounding may move the objective at these parameters, beyond that of any sum over rows.
+
+    A model whose update loses digits where its parameters are nearly degenerate says so by a method `rounding`.
+    """
+    own = getattr(model, "rounding", None)
+    return 0.0 if own is None else float(own(params))
+
+
+def _rise(previous: float, objective: float, slack: float, iteration: int) -> float:
     change = objective - previous
-    if change < -ROUNDING * (abs(objective) + rows):
+    if change < -slack:
         raise ObjectiveFell(f"the objective fell from {previous!r} to {objective!r} in iteration {iteration}")
     return change

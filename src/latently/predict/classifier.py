@@ -117,7 +117,11 @@ class BayesClassifier(Elsewhere, DecideMixin, ClassifierScore, BaseEstimator, AB
         rows = self._read(X, reset=False)
         codes = encode_among(read_labels(y, type(self).__name__), self.classes_)
         less = self.statistics_ - self._statistics(rows, codes, sample_weight, self.classes_)
-        return self._settle(less.settled(self.statistics_), self.classes_)
+        try:
+            left = less.settled(self.statistics_)
+        except ColumnError as problem:
+            raise self._named(problem) from None
+        return self._settle(left, self.classes_)
 
     def merge(self, other: Self) -> Self:
         """Take in what another model has learnt, as if its rows had been learnt here.

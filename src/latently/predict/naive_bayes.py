@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 from latently.data import Schema, frames
 from latently.data.matrix import as_table, check_size
 from latently.data.table_source import TableSource
+from latently.distributions.inputs import ColumnError
 from latently.predict.blocks import CategoryColumns, CountColumns, check_counts
 from latently.predict.classifier import Array, BayesClassifier, Counter
 from latently.predict.columns import chosen_families, grown, kinds_of, make_blocks, make_schema, united
 from latently.predict.labels import Classes, Codes, check_priors, log_shares, shares
 from latently.predict.rows import CHUNK_ROWS
-from latently.predict.statistics import CategoryCounts, ClassStatistics, Side
+from latently.predict.statistics import CategoryCounts, ClassStatistics, PartError, Side
 
 
 class NaiveBayes(BayesClassifier):
@@ -189,6 +190,11 @@ class NaiveBayes(BayesClassifier):
                         raise ValueError(
                             f"{column.where} has values that are not among its categories {column.categories}"
                         )
+
+    def _named(self, problem: ColumnError) -> ColumnError:
+        if isinstance(problem, PartError):
+            return problem.named(self.blocks_[problem.part].names[int(problem.column)])
+        return super()._named(problem)
 
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
         if self.priors is not None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from latently.distributions.inputs import ColumnError
-from latently.distributions.statistics import Additive, Moments
+from latently.distributions.statistics import Additive, Moments, refuse_lost
 from latently.predict.statistics import NEVER_LEARNT
 
 Array = NDArray[np.float64]
@@ -29,6 +29,9 @@ class RegressionStatistics(Additive):
             raise ValueError(NEVER_LEARNT)
         if weight <= 1e-12 * known:
             raise ValueError("no rows would be left: a regression on nothing has no weights")
+        constant = squares == 0
+        had = np.diagonal(before.moments.about(self.moments.mean()).second)
+        refuse_lost(had, squares, np.where(constant, 0.0, weight))
         return self
 
 

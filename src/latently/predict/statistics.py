@@ -8,12 +8,20 @@ from numpy.typing import NDArray
 
 from latently import compiled
 from latently.distributions.inputs import Array, ColumnError, no_negative
-from latently.distributions.statistics import Additive, Moments
+from latently.distributions.statistics import Additive, Moments, refuse_lost
 
 MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
 Places: TypeAlias = NDArray[np.intp]
 SMALLEST = 1e-290  # variances below it have lost digits
 NEVER_LEARNT = "these rows were never learnt: the statistics would become negative; the model is left as it was"
+
+
+class PartError(ColumnError):
+    """An error about a column of one of several parts; who knows the parts can name it."""
+
+    def __init__(self, part: int, problem: ColumnError) -> None:
+        super().__init__(problem.column, problem.reason)
+        self.part = part
 
 
 class Reducible(Protocol):
@@ -41,6 +49,8 @@ class ClassStatistics(Additive):
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
         try:
             return type(self)(no_negative(self.class_count, "class counts"), self.features.settled(before.features))
+        except ColumnError:
+            raise
         except ValueError as problem:
             raise ValueError(NEVER_LEARNT) from problem
 
@@ -90,7 +100,18 @@ class ClassMoments(Additive):
         kept = weight > 0
         mean = np.where(kept, self.moments.mean(), 0.0)
         squares = np.where(kept, np.maximum(scatter, 0.0), 0.0)
+        self._refuse_lost(before, weight, mean, squares)
         return type(self)(Moments(weight, mean, np.zeros(weight.size), squares), self.shape)
+
+    def _refuse_lost(self, before: Self, weight: Array, mean: Array, squares: Array) -> None:
+        """An error where variances have lost digits, beyond what smoothing by a share of 1e-9 makes up for."""
+        parts = before.moments.about(self.moments.mean()).second, squares, weight, mean
+        had, left, rows, mean = (part.reshape(self.shape) for part in parts)
+        total = np.maximum(rows.sum(axis=0), np.finfo(float).tiny)
+        spread = (left + rows * (mean - (rows * mean).sum(axis=0) / total) ** 2).sum(axis=0) / total
+        # a column that is constant once the rows are gone has lost nothing if the rest is exactly nothing
+        constant = (left == 0) & (spread == 0)
+        refuse_lost(had, left + 1e-9 * rows * spread, np.where(constant, 0.0, rows))
 
     @staticmethod
     def _units(before: "ClassMoments") -> Array:
@@ -159,6 +180,12 @@ class Powers(Additive):
         centre = self.centre + np.divide(first, weight, out=np.zeros(len(weight)), where=weight > 0)
         return type(self)(centre, self.about(centre).sums + sign * other.about(centre).sums)
 
+    def refuse_lost(self, before: Self) -> None:
+        """An error where so much of the fourth powers is lost that smoothing by 1e-9 of the unit would show it."""
+        weight, _, second, _, _ = self.sums
+        left = 3e9 * second**2 / np.where(weight > 0, weight, 1.0)
+        refuse_lost(before.about(self.centre).sums[4], left, np.where(second > 0, weight, 0.0))
+
     def unit(self) -> Array:
         """(d,) squared unit in which each column varies: its variance, or more if that sits in rare values.
 
@@ -200,7 +227,9 @@ class GaussianStatistics(Additive):
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
-        return type(self)(self.by_class.settled(before.by_class), self.powers)
+        left = type(self)(self.by_class.settled(before.by_class), self.powers)
+        self.powers.refuse_lost(before.powers)
+        return left
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,4 +306,10 @@ class Side(Additive):
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
-        return type(self)(tuple(a.settled(b) for a, b in zip(self.parts, before.parts, strict=True)))
+        parts = []
+        for at, (now, had) in enumerate(zip(self.parts, before.parts, strict=True)):
+            try:
+                parts.append(now.settled(had))
+            except ColumnError as problem:
+                raise PartError(at, problem) from None
+        return type(self)(tuple(parts))
