@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from latently.sequence import inputs as inp
@@ -175,16 +176,24 @@ class InputsMixin(InputsFit):
         frame, _ = self._input_frame(U)
         return frame.scores(frame.like, data)
 
-    def standard_errors(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> dict[str, Array]:
-        """Standard errors of the parameters, from the curvature of the log-likelihood, by attribute name."""
+    def standard_errors(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        inputs: Any = None,
+    ) -> dict[str, Array]:
+        """Standard errors of the parameters, from the curvature of the objective; see `BaseHMM.standard_errors`."""
         if not self._driven(inputs):
-            return super().standard_errors(X, lengths)
+            return super().standard_errors(X, lengths, labels=labels, sample_weight=sample_weight)
         _, _, U, data = self._asked(X, lengths, inputs)
-        frame, units = self._input_frame(U)
+        frame, units = self._input_frame(U, self._check_labels(labels, len(data.values)))
         possible = np.isfinite(frame.like.coef)
 
         def natural(params: inp.InputParams) -> dict[str, Array]:
             coef = np.where(possible, units.back(np.where(possible, params.coef, 0.0)), 0.0)
             return {"startprob_": params.start, "coef_": coef, **natural_emissions(frame.emission, params.theta)}
 
-        return standard_errors(frame, data, natural)
+        return standard_errors(frame, data, natural, sample_weight)
