@@ -155,7 +155,7 @@ class InputsMixin(InputsFit):
 
     def aic(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> float:
         """Akaike's criterion; lower is better."""
-        return -2 * self.score(X, lengths, inputs=inputs) + 2 * self.n_parameters_
+        return self._aic(self.score(X, lengths, inputs=inputs))
 
     def icl(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> float:
         """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""

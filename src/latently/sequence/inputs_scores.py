@@ -7,7 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from latently.data.sequences import Sequences
-from latently.sequence.chain import Array, Chain, Ints, first_rows
+from latently.sequence.chain import Array, Ints, first_rows
 from latently.sequence.coordinates import Reader, from_logits, logits, pack_emission, unpack_emission
 from latently.sequence.emission import Emission
 from latently.sequence.free import Piece, emission_piece
@@ -63,8 +63,7 @@ class InputCoordinates:
 
     def log_prior(self, params: InputParams) -> float:
         """What the objective is besides the log-likelihood."""
-        chain = Chain(params.start, np.eye(len(params.start)))
-        return self.rule.log_prior(chain) + self.emission.log_prior(params.theta)
+        return self.rule.log_start_prior(params.start) + self.emission.log_prior(params.theta)
 
     def scores(self, params: InputParams, data: Sequences) -> Array:
         """Slopes (S, P) of each sequence's log-likelihood, by Fisher's identity."""
