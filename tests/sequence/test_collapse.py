@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from tests.sequence.series import GEYSER, NILE
 
 from latently.distributions import Exponential, Gamma, Gaussian, NormalInverseWishart, Product
 from latently.learn import select
 from latently.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, MixtureOf
 from latently.sequence.floor import Floor
-from tests.sequence.series import GEYSER, NILE
 
 RNG = np.random.default_rng(0)
 TOLD = pytest.warns(ConvergenceWarning, match="collapsed onto")

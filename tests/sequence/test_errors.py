@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.sequence.series import NILE
 
 from latently.distributions import Gaussian, Poisson, Product
 from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel
-from tests.sequence.series import NILE
 
 FINE = {"random_state": 0, "tol": 1e-9, "n_iter": 3000}
 

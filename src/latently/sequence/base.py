@@ -270,9 +270,9 @@ class BaseHMM(
         """Say how the fit ended: in attributes, and by warnings where that is not well."""
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
         self.collapsed_ = np.array(model.collapsed(fit.params), dtype=np.int64)
-        warn_unconverged(fit.reason, "n_iter", self.n_iter, stacklevel=5)
+        warn_unconverged(fit.reason, "n_iter", self.n_iter)
         if len(self.collapsed_):
-            warn_collapsed(self.collapsed_.tolist(), stacklevel=5)
+            warn_collapsed(self.collapsed_.tolist())
 
     @property
     def trace_(self) -> Array:

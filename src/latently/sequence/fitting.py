@@ -1,12 +1,10 @@
 """A fit from several starts, with states that die put to use again."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from latently.data.chunks import ChunkSource
 from latently.data.sequences import Sequences
@@ -14,6 +12,7 @@ from latently.learn.em import Fit, Step, em
 from latently.learn.progress import progress
 from latently.learn.reduce import reducing
 from latently.learn.restarts import best_of
+from latently.learn.unconverged import warn_of_fit
 from latently.sequence.chain import Chain, ImpossibleSequence, first_rows, stationary
 from latently.sequence.model import HmmModel, HmmStatistics, ImpossibleRow, Params
 from latently.sequence.rule import ChainRule, best_rows
@@ -122,12 +121,10 @@ def _reachable(chain: Chain, rule: ChainRule) -> Chain:
     return Chain(stationary(A) if rule.is_stationary else start, A)
 
 
-def warn_collapsed(states: list[int], stacklevel: int) -> None:
+def warn_collapsed(states: list[int]) -> None:
     """Tell that states have shrunk onto single values, so that the likelihood says nothing about the model."""
     which = f"state {states[0]} has" if len(states) == 1 else f"states {', '.join(map(str, states))} have"
-    warnings.warn(
+    warn_of_fit(
         f"{which} collapsed onto values that repeat or lie in a line, and stand at the smallest spread that the data "
-        "can show; aic, bic and icl of this model are inf. Choose fewer states, more starts (n_init), or a prior",
-        ConvergenceWarning,
-        stacklevel=stacklevel,
+        "can show; aic, bic and icl of this model are inf. Choose fewer states, more starts (n_init), or a prior"
     )
