@@ -274,13 +274,6 @@ class BaseHMM(
         if len(self.collapsed_):
             warn_collapsed(self.collapsed_.tolist())
 
-    @property
-    def trace_(self) -> Array:
-        """Objective of each iteration, by the name that other estimators have for it."""
-        if "history_" not in self.__dict__:
-            raise AttributeError(f"this {type(self).__name__} has not been fitted")
-        return self.history_
-
     def _store_chain(self, chain: Chain) -> None:
         self._store(startprob_=chain.start, transmat_=chain.transition)
 

@@ -44,8 +44,9 @@ class Floor:
 
     @classmethod
     def of(cls, X: Array) -> "Floor":
-        """Floors of a table; of a long one, some rows are looked at."""
-        return cls(X[:: -(-len(X) // MOST_ROWS)])
+        """Floors of a table; of a long one, some rows are looked at. A column that is all missing counts as zeros."""
+        rows = X[:: -(-len(X) // MOST_ROWS)]
+        return cls(np.where(np.isnan(rows).all(axis=0), 0.0, rows))
 
     def columns(self, places: list[int]) -> "Floor":
         """Floors of some of the columns."""
