@@ -45,7 +45,7 @@ def test_states_are_followed_live():
 
 def test_durations_of_their_own():
     X, _ = simulate()
-    model = HiddenMarkovModel(2, Gaussian(kind="diag"), duration=Poisson(), max_duration=25, random_state=0, n_iter=10)
+    model = HiddenMarkovModel(2, Gaussian(kind="diag"), duration=Poisson(), max_duration=25, random_state=0, n_iter=300)
     assert (model.fit(X).expected_durations() > 1).all()
 
 

@@ -20,6 +20,8 @@ from latently.checks import LAWS, all_estimators, estimator_checks, expected_fai
 CONFIGURATIONS = {
     "BernoulliMixture": [{}, {"n_components": 2}],
     "GaussianMixture": [{"n_components": 2, "covariance_type": kind} for kind in ("full", "tied", "diag", "spherical")],
+    "GaussianHMM": [{}, {"n_components": 2, "covariance_type": "full"}],
+    "HiddenMarkovModel": [{}, {"n_components": 2}],
     "KMeans": [{"n_clusters": 3}],
     "Mixture": [{}, {"n_components": 2}],
 }

@@ -24,6 +24,9 @@ from latently.impute import Imputer
 from latently.predict import BayesianLinearRegression, BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
 from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MarkovChain, PoissonHMM
 
+# Fits are stopped early here, which they tell.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 N = 6000
 TOLERANCE = 1e-10
 

@@ -10,6 +10,9 @@ from latently.data import open_source
 from latently.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
 from latently.sequence import CategoricalHMM, GaussianHMM, MarkovChain
 
+# Fits are stopped early here, which they tell.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 @pytest.fixture(scope="module")
 def table():

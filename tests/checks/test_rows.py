@@ -3,10 +3,14 @@
 import pickle
 
 import numpy as np
+import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from latently.checks import for_rows
 from latently.sequence import CategoricalHMM, GaussianHMM
+
+# Fits are stopped early here, which they tell.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 

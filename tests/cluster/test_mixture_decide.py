@@ -7,6 +7,9 @@ from sklearn.datasets import load_iris
 from latently.cluster import GaussianMixture
 from latently.sequence import GaussianHMM
 
+# Fits are stopped early here, which they tell.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 def test_a_mixture_chooses_the_action_of_highest_expected_reward():
     X = load_iris().data

@@ -34,6 +34,9 @@ from latently.predict import (
 )
 from latently.sequence import GaussianHMM, MarkovChain
 
+# Fits are stopped early here, which they tell.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 3)) + np.repeat([[0.0], [4.0], [-4.0]], 300, axis=0)
 RNG.shuffle(X)

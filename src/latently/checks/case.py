@@ -89,6 +89,11 @@ class Case:
         return dict(self.estimator.get_params(deep=False))
 
     @property
+    def iterations(self) -> str | None:
+        """Name of the parameter that says how many iterations a fit may take: `max_iter`, or hmmlearn's `n_iter`."""
+        return next((name for name in ("max_iter", "n_iter") if name in self.params), None)
+
+    @property
     def by_rows(self) -> bool:
         """Whether rows stand alone (they do not in models of sequences)."""
         return not reads_sequences(self.estimator)
@@ -96,11 +101,13 @@ class Case:
     # fitting and asking
 
     def new(self, **params: Any) -> Any:
-        """Make a clone with a fixed seed and some parameters set, where it has them."""
+        """Make a clone with a fixed seed and some parameters set, where it has them (`max_iter` by either name)."""
         from sklearn.base import clone
 
         known = self.params
         chosen = {"random_state": 0} | params
+        if self.iterations is not None and "max_iter" in chosen:
+            chosen[self.iterations] = chosen.pop("max_iter")
         return clone(self.estimator).set_params(**{k: v for k, v in chosen.items() if k in known})
 
     def fitted(self, X: Any = None, y: Any = None, model: Any = None, **more: Any) -> Any:

@@ -28,7 +28,7 @@ def law_trace_never_falls(case: Case) -> None:
         assert not falls.any(), f"{name} falls at iteration {int(np.argmax(falls)) + 2}: {trace}"
 
 
-@law("fit", when=lambda case: "max_iter" in case.params)
+@law("fit", when=lambda case: case.iterations is not None)
 def law_converged_is_honest(case: Case) -> None:
     """`converged_` is not true after a single iteration, and is true if the fit ended before `max_iter`."""
     model = case.fitted(model=case.new(n_init=1, max_iter=1))

@@ -16,13 +16,14 @@ from latently.data.sequences import Sequences, as_sequences
 from latently.decide.mixin import DecideMixin
 from latently.learn.em import Fit
 from latently.learn.skin import Elsewhere, adopt_columns, seeds
+from latently.learn.unconverged import warn_unconverged
 from latently.sequence import chain as ch
 from latently.sequence import expected
 from latently.sequence.chain import Array, Chain, Ints
 from latently.sequence.criteria import CriteriaMixin
 from latently.sequence.emission import Emission
 from latently.sequence.evaluate import EvaluateMixin
-from latently.sequence.fitting import FitPlan, run
+from latently.sequence.fitting import FitPlan, run, warn_collapsed
 from latently.sequence.given import GivenMixin
 from latently.sequence.holes import HolesMixin
 from latently.sequence.insight import InsightMixin
@@ -238,6 +239,7 @@ class BaseHMM(
         model = self._model(data.values, labels)
         if self.n_iter == 0:
             self.converged_, self.n_iter_, self.history_ = False, 0, np.empty(0)
+            self.__dict__.pop("collapsed_", None)
             return self
         plan = FitPlan(self.tol, self.n_iter, self.verbose, self.__dict__.get("_own_monitor"))
         fit = run(model, starts, data, weights, plan)
@@ -262,7 +264,15 @@ class BaseHMM(
     def _finish(self, model: HmmModel, fit: Fit[Params, HmmStatistics]) -> None:
         self._store_chain(fit.params.chain)
         self._store_theta(fit.params.theta)
+        self._tell(model, fit)
+
+    def _tell(self, model: Any, fit: Fit[Any, Any]) -> None:
+        """Say how the fit ended: in attributes, and by warnings where that is not well."""
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
+        self.collapsed_ = np.array(model.collapsed(fit.params), dtype=np.int64)
+        warn_unconverged(fit.reason, "n_iter", self.n_iter)
+        if len(self.collapsed_):
+            warn_collapsed(self.collapsed_.tolist())
 
     def _store_chain(self, chain: Chain) -> None:
         self._store(startprob_=chain.start, transmat_=chain.transition)

@@ -1,6 +1,6 @@
 """A mixture as a single distribution: what a state emits when one family is not enough."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -79,11 +79,15 @@ class MixtureOf(BaseMixture):
         """Weights and parts; a part without rows, or that has come down to a point, stays as it is."""
         if not isinstance(stats, Parts):
             raise TypeError(f"a mixture reads the statistics of its parts, not {type(stats).__name__}")
-        counts = np.asarray(stats.parts[0].total)  # type: ignore[attr-defined]
+        return self.refitted(stats, lambda part, own: part.from_statistics(own, prior))
+
+    def refitted(self, stats: Any, fit: Callable[[Any, Additive], Any]) -> Self:
+        """The same with weights and parts of statistics, where `fit` makes a part of its own."""
+        counts = np.asarray(stats.parts[0].total)
         parts = []
         for part, own, count in zip(self.parts, stats.parts[1:], counts, strict=True):
             try:
-                parts.append(part.from_statistics(own, prior) if count > 1e-8 * counts.sum() else part)
+                parts.append(fit(part, own) if count > 1e-8 * counts.sum() else part)
             except ColumnError:
                 parts.append(part)
         return replace(self, parts=tuple(parts), weights=counts / counts.sum())

@@ -8,7 +8,11 @@ from latently.data.sums import summing
 
 
 class CriteriaMixin:
-    """AIC, BIC and ICL, with the parameters counted that are really free."""
+    """AIC, BIC and ICL, with the parameters counted that are really free.
+
+    All are infinite for a fit in which a state has collapsed onto a single value (`collapsed_`): its likelihood has
+    no maximum, and is no measure of the model.
+    """
 
     @property
     def n_parameters_(self) -> int:
@@ -17,7 +21,7 @@ class CriteriaMixin:
 
     def aic(self, X: Any, lengths: Any = None) -> float:
         """Akaike's criterion; lower is better."""
-        return -2 * self.score(X, lengths) + 2 * self.n_parameters_
+        return self._aic(self.score(X, lengths))
 
     def bic(self, X: Any, lengths: Any = None) -> float:
         """Bayesian information criterion; lower is better. Rows with nothing observed do not count."""
@@ -37,6 +41,15 @@ class CriteriaMixin:
         values = self._read(X, lengths, reset=False).values
         return int((~np.isnan(values).all(axis=1)).sum())
 
+    def _aic(self, log_prob: float) -> float:
+        return np.inf if self._is_collapsed else -2 * log_prob + 2 * self.n_parameters_
+
+    @property
+    def _is_collapsed(self) -> bool:
+        return len(self.__dict__.get("collapsed_", ())) > 0
+
     def _bic(self, log_prob: float, X: Any, lengths: Any) -> float:
+        if self._is_collapsed:
+            return np.inf
         n = max(self._n_observed(X, lengths=lengths), 1)
         return float(-2 * log_prob + self.n_parameters_ * np.log(n))

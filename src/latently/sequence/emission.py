@@ -16,9 +16,6 @@ Theta = TypeVar("Theta")
 FEW = 1e-8
 """Share of the rows below which a state is as good as empty: it keeps its parameters in an update."""
 
-TOGETHER = 8192
-"""Rows that are looked at together, to stay in cache."""
-
 
 class Emission(ABC, Generic[Theta]):
     """The emissions of all K states: configuration and priors, without the parameters, which are passed in."""
@@ -68,35 +65,10 @@ class Emission(ABC, Generic[Theta]):
     def distributions(self, theta: Theta) -> list[Distribution]:
         """Give the distribution of each state."""
 
+    def collapsed(self, theta: Theta) -> list[int]:
+        """States that have shrunk onto a single value, as far as they are let."""
+        return []
+
     @abstractmethod
     def reseed(self, theta: Theta, state: int, X: Array) -> Theta:
         """Give a state new parameters, around these rows."""
-
-
-def spread(X: Array) -> Array:
-    """Smallest variance (d,) that a state may have: tiny beside the column's own, per column."""
-    mean, variance = _mean_and_variance(X)
-    if np.isnan(mean).any():
-        seen = np.maximum((~np.isnan(X)).sum(axis=0), 1)
-        mean = np.nansum(X, axis=0) / seen
-        variance = np.nansum((X - mean) ** 2, axis=0) / seen
-    size = np.where(np.abs(mean) > 0, np.abs(mean), 1.0)
-    return np.asarray(np.where(variance > (1e-14 * size) ** 2, 1e-10 * variance, (1e-6 * size) ** 2))
-
-
-def _mean_and_variance(X: Array) -> tuple[Array, Array]:
-    """Mean and variance (d,) of the columns.
-
-    Products with ones, and sums of long flat arrays, are several times faster than what goes along short rows.
-    """
-    n, d = X.shape
-    blocks = [X[start : start + TOGETHER] for start in range(0, n, TOGETHER)]
-    ones, mean, variance = np.full(min(n, TOGETHER), 1 / n), np.zeros(d), np.zeros(d)
-    for block in blocks:
-        mean += ones[: len(block)] @ block
-    middle = np.tile(mean, len(ones))
-    for block in blocks:
-        gap = block.reshape(-1) - middle[: block.size]
-        gap *= gap
-        variance += ones[: len(block)] @ gap.reshape(-1, d)
-    return mean, variance

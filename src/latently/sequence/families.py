@@ -1,6 +1,6 @@
 """Emissions of any family of distributions, one distribution for each state or shared by several."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,15 @@ from latently.distributions import (
     ColumnError,
     Distribution,
     Family,
+    Gaussian,
     Parts,
 )
 from latently.distributions.conjugate import log_prior
 from latently.distributions.statistics import Additive
+from latently.sequence.above_floor import fit_above, on_floor
 from latently.sequence.chain import Array, Ints
 from latently.sequence.emission import FEW, Emission
+from latently.sequence.floor import Floor
 
 Theta = tuple[Family, ...]
 
@@ -36,11 +39,13 @@ class FamilyEmission(Emission[Theta]):
     owner : (K,) which distribution a state has
     prior : of each distribution's parameters, or None
     learn : whether they are learnt
+    floor : how narrow they may become where there is no prior; None for no limit
     """
 
     owner: Ints
     prior: Any
     learn: bool
+    floor: Floor | None = None
 
     def log_density(self, theta: Theta, X: Array) -> Array:
         """Log density (n, K)."""
@@ -55,7 +60,7 @@ class FamilyEmission(Emission[Theta]):
         return FamilyStats(shared.sum(axis=0), Parts(tuple(parts)))
 
     def update(self, theta: Theta, stats: FamilyStats) -> Theta:
-        """Fit each distribution; one that has no weight, or has come down to a point, stays as it is."""
+        """Fit each distribution, above the floor; one that has no weight stays as it is."""
         if not self.learn:
             return theta
         few = FEW * float(stats.weight.max())
@@ -64,7 +69,7 @@ class FamilyEmission(Emission[Theta]):
 
     def _fit(self, old: Family, stats: Additive) -> Family:
         try:
-            return old.from_statistics(stats, self.prior)
+            return fit_above(old, stats, self.prior, self.floor)  # type: ignore[no-any-return]
         except ColumnError:
             return old
 
@@ -93,6 +98,12 @@ class FamilyEmission(Emission[Theta]):
             return theta
         return (*theta[:e], fresh, *theta[e + 1 :])
 
+    def collapsed(self, theta: Theta) -> list[int]:
+        """States whose distribution stands on the floor."""
+        if self.floor is None or not self.learn:
+            return []
+        return [k for k, e in enumerate(self.owner) if on_floor(theta[e], self.floor)]
+
     def means(self, theta: Theta) -> Array:
         """Means (K, d) of the states."""
         return np.array([part.mean for part in theta])[self.owner]
@@ -106,7 +117,9 @@ class FamilyEmission(Emission[Theta]):
         return [theta[e] for e in self.owner]
 
 
-def start_families(template: Any, X: Array, weights: Array, n_states: int, owner: Ints, prior: Any) -> Theta:
+def start_families(
+    template: Any, X: Array, weights: Array, n_states: int, owner: Ints, prior: Any, floor: Floor | None = None
+) -> Theta:
     """Fit distributions to rows with given weights (n, K); templates that are fitted already stay."""
     given = list(template) if isinstance(template, list | tuple) else [template] * n_states
     if len(given) != n_states:
@@ -117,14 +130,30 @@ def start_families(template: Any, X: Array, weights: Array, n_states: int, owner
         if not isinstance(part, Family):
             raise TypeError(f"emission must be a distribution that learns from data, not {type(part).__name__}")
         # fitted to all rows first, so that every state knows every category
-        whole = part if part.is_fitted else part.fit(X, prior=prior)
+        whole = part if part.is_fitted else _whole(part, X, prior, floor)
         is_own = isinstance(template, list | tuple) and part.is_fitted
-        found.append(part if is_own else _fit_or(whole, X, weights[:, owner == e].sum(axis=1), prior))
+        found.append(part if is_own else _fit_or(whole, X, weights[:, owner == e].sum(axis=1), prior, floor))
     return tuple(found)
 
 
-def _fit_or(whole: Family, X: Array, weights: Array, prior: Any) -> Family:
+def _whole(part: Family, X: Array, prior: Any, floor: Floor | None) -> Family:
+    """Fit to all rows; columns that follow from others are taken one by one for a start."""
     try:
-        return whole.from_statistics(whole.expected_statistics(X, weights), prior)
+        return part.fit(X, prior=prior)
+    except ColumnError:
+        if floor is None or prior is not None or not isinstance(part, Gaussian):
+            raise
+        columns = Gaussian(kind="diag")
+        alone = fit_above(columns, columns.statistics(X), None, floor)
+        if part.kind == "spherical":
+            return replace(part, mean=alone.mean, covariance=alone.variance.mean())
+        return replace(
+            part, mean=alone.mean, covariance=alone.covariance_matrix if part.kind == "full" else alone.variance
+        )
+
+
+def _fit_or(whole: Family, X: Array, weights: Array, prior: Any, floor: Floor | None) -> Family:
+    try:
+        return fit_above(whole, whole.expected_statistics(X, weights), prior, floor)  # type: ignore[no-any-return]
     except ColumnError:
         return whole

@@ -12,6 +12,7 @@ from latently.learn.em import Fit, Step, em
 from latently.learn.progress import progress
 from latently.learn.reduce import reducing
 from latently.learn.restarts import best_of
+from latently.learn.unconverged import warn_of_fit
 from latently.sequence.chain import Chain, ImpossibleSequence, first_rows, stationary
 from latently.sequence.model import HmmModel, HmmStatistics, ImpossibleRow, Params
 from latently.sequence.rule import ChainRule, best_rows
@@ -37,14 +38,23 @@ class FitPlan:
 def run(
     model: HmmModel, starts: list[Params], data: Sequences | StoredSequences, weights: ArrayLike | None, plan: FitPlan
 ) -> Fit[Params, HmmStatistics]:
-    """Fit from each start and keep the best."""
+    """Fit from each start and keep the best; one in which a state collapses only if there is no other."""
+    sound: dict[int, Fit[Params, HmmStatistics]] = {}
 
-    def alone(start: Params) -> Fit[Params, HmmStatistics]:
-        return _with_reseeding(model, start, data, weights, plan)
+    def alone(place: int) -> Fit[Params, HmmStatistics]:
+        fit = _with_reseeding(model, starts[place], data, weights, plan)
+        if not model.collapsed(fit.params):
+            sound[place] = fit
+        return fit
+
+    def objective(fit: Fit[Params, HmmStatistics]) -> float:
+        return fit.trace[-1]
 
     small = len(data.values) <= SMALL_DATA
     try:
-        return best_of(alone, starts, lambda fit: fit.trace[-1], side_by_side=small)
+        best = best_of(alone, range(len(starts)), objective, side_by_side=small)
+        kept = [sound[place] for place in sorted(sound)]
+        return best if best in kept or not kept else max(kept, key=objective)
     except ImpossibleRow as problem:
         if not isinstance(data, Sequences):
             raise ValueError(f"row {problem.row} is impossible: no state that can be reached there emits it") from None
@@ -109,3 +119,12 @@ def _reachable(chain: Chain, rule: ChainRule) -> Chain:
     A = best_rows(0.9 * chain.transition + even, ones, chain.transition, rule.transition)
     start = best_rows(0.9 * chain.start + even, ones, chain.start, rule.start)
     return Chain(stationary(A) if rule.is_stationary else start, A)
+
+
+def warn_collapsed(states: list[int]) -> None:
+    """Tell that states have shrunk onto single values, so that the likelihood says nothing about the model."""
+    which = f"state {states[0]} has" if len(states) == 1 else f"states {', '.join(map(str, states))} have"
+    warn_of_fit(
+        f"{which} collapsed onto values that repeat or lie in a line, and stand at the smallest spread that the data "
+        "can show; aic, bic and icl of this model are inf. Choose fewer states, more starts (n_init), or a prior"
+    )

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from latently.sequence import gaussians
 from latently.sequence.base import BaseHMM
 from latently.sequence.chain import Array
-from latently.sequence.emission import spread
+from latently.sequence.floor import Floor
 from latently.sequence.gaussian_emission import GaussianEmission
 from latently.sequence.gaussians import Gaussians, Prior
 from latently.sequence.start import StartData, covariance_start, filled, k_means
@@ -63,7 +63,10 @@ class GaussianHMM(BaseHMM):
     startprob_, transmat_, means_, covars_
         Learnt parameters; `covars_` are matrices, except for "diag" and "full", as in hmmlearn.
     converged_, n_iter_, history_
-        Whether it converged, in how many iterations, and the objective in each.
+        Whether it converged, in how many iterations, and the objective in each (also by the name `trace_`).
+    collapsed_
+        States that have shrunk onto single values, as far as the resolution of the data lets them; empty if all is
+        well.
 
     Examples
     --------
@@ -154,7 +157,7 @@ class GaussianHMM(BaseHMM):
 
     def _emission(self, X: Array | None) -> GaussianEmission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[1]
-        floor = np.full(d, np.finfo(float).tiny) if X is None else spread(X)
+        floor = None if X is None else Floor.of(X)
         complete = X is not None and gaussians.is_complete(X)
         return GaussianEmission(self._prior(d), self.params, floor, complete)
 

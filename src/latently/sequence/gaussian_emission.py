@@ -12,6 +12,7 @@ from latently.sequence.blend import MixtureOf
 from latently.sequence.chain import Array, Chain, Ints
 from latently.sequence.diagonal import DiagonalPlan
 from latently.sequence.emission import FEW, Emission
+from latently.sequence.floor import Floor
 from latently.sequence.gaussians import Gaussians, MomentSums, Prior
 
 
@@ -21,7 +22,7 @@ class GaussianEmission(Emission[Gaussians]):
 
     prior: Prior
     learn: str
-    floor: Array
+    floor: Floor | None
     complete: bool = False
     """Whether the rows are known to have no missing entries."""
 
@@ -48,7 +49,14 @@ class GaussianEmission(Emission[Gaussians]):
     def update(self, theta: Gaussians, stats: MomentSums) -> Gaussians:
         """Posterior mode."""
         few = FEW * float(stats.weight.max())
+        assert self.floor is not None  # made without rows, it is not for learning
         return gaussians.update(theta, stats, self.prior, self.learn, self.floor, few)
+
+    def collapsed(self, theta: Gaussians) -> list[int]:
+        """States that stand on the floor."""
+        if self.floor is None or "c" not in self.learn:
+            return []
+        return np.flatnonzero(gaussians.on_floor(theta, self.floor)).tolist()
 
     def log_prior(self, theta: Gaussians) -> float:
         """Log density of the prior, of what is learnt."""
@@ -115,7 +123,7 @@ class GaussianMixtureEmission(Emission[Mixtures]):
     weights_prior: Array
     prior: Prior
     learn: str
-    floor: Array
+    floor: Floor | None
 
     def _joint(self, theta: Mixtures, X: Array) -> Array:
         """Log joint density (n, K, M) of a row and a component."""
@@ -139,12 +147,20 @@ class GaussianMixtureEmission(Emission[Mixtures]):
 
     def update(self, theta: Mixtures, stats: MixtureStats) -> Mixtures:
         """Posterior mode of weights and components."""
+        assert self.floor is not None  # made without rows, it is not for learning
         few = FEW * float(stats.counts.sum(axis=1).max())
         parts = gaussians.update(theta.parts, stats.moments, self.prior, self.learn, self.floor, few)
         counts = np.maximum(stats.counts + self.weights_prior - 1, 0.0)
         total = counts.sum(axis=1, keepdims=True)
         learnt = (total > few) & ("w" in self.learn)
         return Mixtures(np.where(learnt, counts / np.where(total > 0, total, 1.0), theta.weights), parts)
+
+    def collapsed(self, theta: Mixtures) -> list[int]:
+        """States with a component that stands on the floor."""
+        if self.floor is None or "c" not in self.learn:
+            return []
+        found = gaussians.on_floor(theta.parts, self.floor).reshape(theta.weights.shape)
+        return np.flatnonzero(found.any(axis=1)).tolist()
 
     def log_prior(self, theta: Mixtures) -> float:
         """Log density of the priors of weights and components."""

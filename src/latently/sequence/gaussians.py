@@ -5,12 +5,14 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from latently import compiled
 from latently.distributions import Gaussian
 from latently.distributions.statistics import Additive
 from latently.sequence.chain import SMALL, Array, Ints
+from latently.sequence.floor import TOUCHING, Floor
 
 Kind = Literal["spherical", "diag", "full", "tied"]
 KINDS = ("spherical", "diag", "full", "tied")
@@ -153,7 +155,7 @@ def _moments_with_holes(theta: Gaussians, X: Array, g: Array) -> MomentSums:
     return MomentSums(weight, np.array([m.first for m in about]), np.array([m.second for m in about]))
 
 
-def update(theta: Gaussians, stats: MomentSums, prior: Prior, learn: str, floor: Array, few: float) -> Gaussians:
+def update(theta: Gaussians, stats: MomentSums, prior: Prior, learn: str, floor: Floor, few: float) -> Gaussians:
     """Posterior mode of means ("m" in learn) and covariances ("c"); components with no weight stay."""
     alive = stats.weight.max(axis=1) > few
     shift = np.zeros_like(theta.means)
@@ -174,19 +176,21 @@ def update(theta: Gaussians, stats: MomentSums, prior: Prior, learn: str, floor:
 
 
 def _diagonal_update(
-    theta: Gaussians, stats: MomentSums, prior: Prior, shift: Array, gap: Array, floor: Array, alive: Array
+    theta: Gaussians, stats: MomentSums, prior: Prior, shift: Array, gap: Array, floor: Floor, alive: Array
 ) -> Array:
     scatter = stats.second - 2 * shift * stats.first + stats.weight * shift**2
     total = np.maximum(scatter, 0.0) + prior.scatter + prior.strength[:, None] * gap**2
     weight = stats.weight + prior.extra
     if theta.kind == "spherical":
         total, weight = total.sum(axis=1, keepdims=True), weight.sum(axis=1, keepdims=True)
-    variance = np.maximum(total / np.maximum(weight, 1e-300), floor if theta.kind == "diag" else floor.min())
+    variance = np.maximum(
+        total / np.maximum(weight, 1e-300), floor.least if theta.kind == "diag" else floor.least.min()
+    )
     return np.where(alive[:, None], np.broadcast_to(variance, theta.covars.shape), theta.covars)
 
 
 def _matrix_update(
-    theta: Gaussians, stats: MomentSums, prior: Prior, shift: Array, gap: Array, floor: Array, few: float
+    theta: Gaussians, stats: MomentSums, prior: Prior, shift: Array, gap: Array, floor: Floor, few: float
 ) -> Array:
     cross = stats.first[:, :, None] * shift[:, None, :]
     spread = stats.weight[:, :1, None] * (shift[:, :, None] * shift[:, None, :])
@@ -198,18 +202,16 @@ def _matrix_update(
         weight = stats.weight[members, 0].sum()
         if weight > few:
             matrix = (parts[members].sum(axis=0) + prior.scatter[c]) / (weight + prior.extra[c])
-            covars[c] = floored(matrix, floor)
+            covars[c] = floor.held(matrix)
     return covars
 
 
-def floored(matrix: Array, floor: Array) -> Array:
-    """The most likely covariance whose eigenvalues, in units of the floor (d,), are at least one."""
-    sd = np.sqrt(floor)
-    values, vectors = linalg.eigh((matrix + matrix.T) / 2 / sd[:, None] / sd)
-    if values[0] >= 1.0:
-        return np.asarray((matrix + matrix.T) / 2)
-    fixed = (vectors * np.maximum(values, 1.0)) @ vectors.T
-    return np.asarray(fixed * sd[:, None] * sd)
+def on_floor(theta: Gaussians, floor: Floor) -> NDArray[np.bool_]:
+    """Components (J,) that have shrunk onto the floor, where the table itself has not."""
+    if theta.is_matrix:
+        return np.array([floor.n_touching(c) > floor.n_flat for c in theta.covars])[theta.group]
+    least = floor.least if theta.kind == "diag" else floor.least.min()
+    return np.asarray((floor.varies & (theta.covars <= TOUCHING * least)).any(axis=1))
 
 
 def log_prior(theta: Gaussians, prior: Prior) -> float:

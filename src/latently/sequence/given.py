@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from latently.sequence.chain import Array
 from latently.sequence.monitor import ConvergenceMonitor
 
 
@@ -37,6 +38,13 @@ class GivenMixin(BaseEstimator):
         for name, value in self.__dict__.get("_given", {}).items():
             setattr(plain, name, np.array(value))
         return plain
+
+    @property
+    def trace_(self) -> Array:
+        """Objective of each iteration of the last fit (`history_`), by the name that other estimators have for it."""
+        if "history_" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has not been fitted")
+        return np.asarray(self.__dict__["history_"])
 
     @property
     def monitor_(self) -> Any:

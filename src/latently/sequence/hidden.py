@@ -9,6 +9,7 @@ from latently.distributions import ColumnError, Distribution, Gaussian
 from latently.sequence.base import BaseHMM
 from latently.sequence.chain import Array, Chain, Ints
 from latently.sequence.families import FamilyEmission, Theta, start_families
+from latently.sequence.floor import Floor
 from latently.sequence.inputs_mixin import InputsMixin
 from latently.sequence.semi import SemiRule, expand, start_durations
 from latently.sequence.start import StartData, clusters
@@ -72,7 +73,10 @@ class HiddenMarkovModel(InputsMixin):
     durations_
         The distribution of each state's duration, less one, if `duration` is given.
     converged_, n_iter_, history_
-        Whether it converged, in how many iterations, and the objective in each.
+        Whether it converged, in how many iterations, and the objective in each (also by the name `trace_`).
+    collapsed_
+        States that have shrunk onto single values, as far as the resolution of the data lets them; empty if all is
+        well.
 
     Examples
     --------
@@ -163,7 +167,7 @@ class HiddenMarkovModel(InputsMixin):
 
     def _emission(self, X: Array | None) -> FamilyEmission:
         owner = np.repeat(self._owner(), self._copies())
-        return FamilyEmission(owner, self.emission_prior, "e" in self.params)
+        return FamilyEmission(owner, self.emission_prior, "e" in self.params, None if X is None else Floor.of(X))
 
     # durations
 
@@ -228,7 +232,7 @@ class HiddenMarkovModel(InputsMixin):
         shares = 0.75 * np.eye(K)[labels] + 0.25 * rng.dirichlet(np.ones(K), size=len(labels))
         template = Gaussian() if self.emission is None else self.emission
         try:
-            theta = start_families(template, rows, shares, K, self._owner(), self.emission_prior)
+            theta = start_families(template, rows, shares, K, self._owner(), self.emission_prior, Floor.of(data.X))
         except ColumnError as problem:
             n = len(rows)
             raise ValueError(f"{problem}; there is n_samples={n}" if n == 1 else str(problem)) from None

@@ -107,8 +107,12 @@ class InputModel:
         return InputParams(start, coef, self.emission.update(params.theta, stats.emission))
 
     def log_prior(self, params: InputParams) -> float:
-        """Log prior of the emissions."""
-        return self.emission.log_prior(params.theta)
+        """Log prior of start and emissions."""
+        return self.rule.log_start_prior(params.start) + self.emission.log_prior(params.theta)
+
+    def collapsed(self, params: InputParams) -> list[int]:
+        """States that have shrunk onto a single value."""
+        return self.emission.collapsed(params.theta)
 
 
 def count_parameters(emission: Emission[Any], rule: ChainRule, params: InputParams, rank: int) -> int:

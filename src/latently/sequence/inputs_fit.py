@@ -106,7 +106,7 @@ class InputsFit(BaseHMM):
         self._store(startprob_=fit.params.start)
         self.coef_, self.input_rank_ = units.back(fit.params.coef), units.rank
         self._store_theta(fit.params.theta)
-        self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
+        self._tell(model, fit)
         self._store(transmat_=inp.transition(fit.params.coef, np.eye(len(units.scale))[0]))
         return self
 
@@ -146,10 +146,10 @@ class InputsFit(BaseHMM):
         start = check_probabilities("startprob_", self.startprob_, (self.n_components,))
         return inp.InputParams(start, np.asarray(self.coef_, dtype=np.float64), self._theta())
 
-    def _input_frame(self, U: Array) -> tuple[InputCoordinates, Units]:
+    def _input_frame(self, U: Array, labels: Ints | None = None) -> tuple[InputCoordinates, Units]:
         params, units = self._input_params(), Units.of(U)
         like = inp.InputParams(params.start, units.of_coef(params.coef), params.theta)
-        return InputCoordinates(self._emission(None), self._rule(), units.of_inputs(U), like), units
+        return InputCoordinates(self._emission(None), self._rule(), units.of_inputs(U), like, labels), units
 
     def _chain(self) -> Chain:
         if self._has("coef_"):

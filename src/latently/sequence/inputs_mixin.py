@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from latently.sequence import inputs as inp
@@ -154,7 +155,7 @@ class InputsMixin(InputsFit):
 
     def aic(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> float:
         """Akaike's criterion; lower is better."""
-        return -2 * self.score(X, lengths, inputs=inputs) + 2 * self.n_parameters_
+        return self._aic(self.score(X, lengths, inputs=inputs))
 
     def icl(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> float:
         """Integrated completed likelihood: BIC with the best path in place of all paths; lower is better."""
@@ -175,16 +176,24 @@ class InputsMixin(InputsFit):
         frame, _ = self._input_frame(U)
         return frame.scores(frame.like, data)
 
-    def standard_errors(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> dict[str, Array]:
-        """Standard errors of the parameters, from the curvature of the log-likelihood, by attribute name."""
+    def standard_errors(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        labels: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        inputs: Any = None,
+    ) -> dict[str, Array]:
+        """Standard errors of the parameters, from the curvature of the objective; see `BaseHMM.standard_errors`."""
         if not self._driven(inputs):
-            return super().standard_errors(X, lengths)
+            return super().standard_errors(X, lengths, labels=labels, sample_weight=sample_weight)
         _, _, U, data = self._asked(X, lengths, inputs)
-        frame, units = self._input_frame(U)
+        frame, units = self._input_frame(U, self._check_labels(labels, len(data.values)))
         possible = np.isfinite(frame.like.coef)
 
         def natural(params: inp.InputParams) -> dict[str, Array]:
             coef = np.where(possible, units.back(np.where(possible, params.coef, 0.0)), 0.0)
             return {"startprob_": params.start, "coef_": coef, **natural_emissions(frame.emission, params.theta)}
 
-        return standard_errors(frame, data, natural)
+        return standard_errors(frame, data, natural, sample_weight)

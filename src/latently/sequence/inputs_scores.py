@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
 from latently.data.sequences import Sequences
-from latently.sequence.chain import Array, first_rows
+from latently.sequence.chain import Array, Ints, first_rows
 from latently.sequence.coordinates import Reader, from_logits, logits, pack_emission, unpack_emission
 from latently.sequence.emission import Emission
+from latently.sequence.free import Piece, emission_piece
 from latently.sequence.inputs import InputParams, smooth
+from latently.sequence.model import mask
 from latently.sequence.rule import ChainRule
-from latently.sequence.scores import emission_slopes, small_steps
+from latently.sequence.scores import emission_slopes
 from latently.sequence.slopes import logit_slope
 
 
@@ -24,12 +27,14 @@ class InputCoordinates:
     emission, rule : what the states emit, and how the start is learnt
     inputs : (n, p), a column of ones first
     like : parameters for inputs in these units
+    labels : known states of the rows, -1 where unknown; or None
     """
 
     emission: Emission[Any]
     rule: ChainRule
     inputs: Array
     like: InputParams
+    labels: Ints | None = None
 
     def pack(self) -> Array:
         """The parameters as a vector."""
@@ -46,18 +51,34 @@ class InputCoordinates:
         coef[possible] = reader.take(coef[possible].shape)
         return InputParams(start, coef, unpack_emission(reader, self.emission, self.like.theta))
 
-    def units(self, data: Sequences) -> Array:
-        """Size of a small step in each coordinate."""
-        return small_steps(len(self.pack()), len(pack_emission(self.emission, self.like.theta)), data)
+    def directions(self) -> Array:
+        """Directions (P, F) in which the parameters are free: inputs that are sums of others add none."""
+        possible = np.isfinite(self.like.coef[:, :, 0])
+        start = Piece.logits(self.like.start, np.isnan(self.rule.start)).if_learnt("s" in self.rule.learn)
+        # the coefficients of a state and an input are logits of a row; each row has those of one state
+        moves = Piece.logits(np.where(possible, 0.5, 0.0), True).if_learnt("t" in self.rule.learn)
+        regressions = np.kron(moves.directions(), _independent(self.inputs))
+        emission = emission_piece(self.emission, self.like.theta)
+        return linalg.block_diag(start.directions(), regressions, emission.directions())
+
+    def log_prior(self, params: InputParams) -> float:
+        """What the objective is besides the log-likelihood."""
+        return self.rule.log_start_prior(params.start) + self.emission.log_prior(params.theta)
 
     def scores(self, params: InputParams, data: Sequences) -> Array:
         """Slopes (S, P) of each sequence's log-likelihood, by Fisher's identity."""
         possible, rows = np.isfinite(params.coef[:, :, 0]), []
         for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
             place, X = slice(first, first + length), data.values[first : first + length]
-            L = self.emission.log_density(params.theta, X)
+            L = mask(self.emission.log_density(params.theta, X), self.labels, first, 1)
             found = smooth(params, L, self.inputs[place], np.array([length]), np.ones(1))
             start = logit_slope(found.posterior[0], params.start, np.isnan(self.rule.start))
             emission = emission_slopes(self.emission, params.theta, X, found.posterior)
             rows.append(np.concatenate([start, found.slope[possible].ravel(), emission]))
         return np.array(rows)
+
+
+def _independent(U: Array) -> Array:
+    """Orthonormal directions (p, r) of the coefficients of inputs (n, p) that can be told apart."""
+    values, vectors = np.linalg.eigh(U.T @ U / len(U))
+    return np.asarray(vectors[:, values > 1e-9 * values[-1]])

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from latently.distributions import Categorical
 from latently.sequence import passage, scores
-from latently.sequence.chain import Array
+from latently.sequence.chain import Array, Ints
 from latently.sequence.model import Params
 
 
@@ -22,19 +23,32 @@ class InsightMixin:
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
         return scores.score_matrix(self._plain_model(), self._params(), data)  # type: ignore[attr-defined]
 
-    def standard_errors(self, X: Any, lengths: Any = None) -> dict[str, Array]:
-        """Standard errors of the parameters, from the curvature of the log-likelihood, by attribute name.
+    def standard_errors(
+        self, X: Any, lengths: Any = None, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> dict[str, Array]:
+        """Standard errors of the parameters, from the curvature of the objective, by attribute name.
 
-        Zero for what is fixed, and for probabilities at their bounds.
+        Zero for what is fixed, and for probabilities at their bounds. It takes a fit at its optimum, of the same
+        rows, labels and weights: use a small `tol` and enough iterations.
+
+        Parameters
+        ----------
+        X, lengths
+            The sequences that were fitted.
+        labels
+            Known states of the rows, -1 where unknown, if the fit had them.
+        sample_weight
+            Weight of each sequence, if the fit had them.
         """
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
-        frame = scores.Coordinates(self._plain_model(), self._params())  # type: ignore[attr-defined]
-        return scores.standard_errors(frame, data, self._natural)
+        known = self._check_labels(labels, len(data.values))  # type: ignore[attr-defined]
+        frame = scores.Coordinates(self._plain_model(known), self._params())  # type: ignore[attr-defined]
+        return scores.standard_errors(frame, data, self._natural, sample_weight)
 
-    def _plain_model(self) -> Any:
+    def _plain_model(self, labels: Ints | None = None) -> Any:
         if self._copies() > 1:  # type: ignore[attr-defined]
             raise ValueError("slopes and standard errors are for plain chains, not for states with durations")
-        return self._model()  # type: ignore[attr-defined]
+        return self._model(None, labels)  # type: ignore[attr-defined]
 
     def _natural(self, params: Params) -> dict[str, Array]:
         """Parameters by name, as arrays, for the delta method."""

@@ -224,16 +224,16 @@ class MarkovChain(Elsewhere, BaseEstimator):
 
     def perplexity(self, X: Any, lengths: Any = None) -> float:
         """Two to the cross-entropy in bits per symbol: as hard to guess as that many equal choices."""
-        log_prob, seen, _ = self._evidence(X, lengths)
+        log_prob, seen = self._evidence(X, lengths)
         return float(np.exp(-log_prob / max(seen, 1)))
 
     def _evidence(self, X: Any, lengths: Any) -> Array:
-        """(3,) log probability of all sequences, symbols that are not missing, and all symbols."""
+        """(2,) log probability of all sequences, and how many symbols are not missing."""
         if isinstance(X, StoredSource):
             return np.sum([self._evidence(values, sizes) for values, sizes in stored_symbols(X)], axis=0)
         values, _ = as_symbols(X, lengths)
         seen = sum(not is_missing(v) for v in values.tolist())
-        return np.array([self.score_sequences(X, lengths).sum(), seen, len(values)])
+        return np.array([self.score_sequences(X, lengths).sum(), seen])
 
     @property
     def n_parameters_(self) -> int:
@@ -246,9 +246,9 @@ class MarkovChain(Elsewhere, BaseEstimator):
         return -2 * self.score(X, lengths) + 2 * self.n_parameters_
 
     def bic(self, X: Any, lengths: Any = None) -> float:
-        """Bayesian information criterion; lower is better."""
-        log_prob, _, n = self._evidence(X, lengths)
-        return float(-2 * log_prob + self.n_parameters_ * np.log(n))
+        """Bayesian information criterion; lower is better. Missing symbols do not count."""
+        log_prob, seen = self._evidence(X, lengths)
+        return float(-2 * log_prob + self.n_parameters_ * np.log(max(seen, 1)))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Any:
         """Draw a sequence of n symbols."""

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from latently.sequence import gaussians
 from latently.sequence.base import BaseHMM
 from latently.sequence.chain import Array
-from latently.sequence.emission import spread
+from latently.sequence.floor import Floor
 from latently.sequence.gaussian_emission import GaussianMixtureEmission, Mixtures
 from latently.sequence.gaussians import Gaussians, Prior
 from latently.sequence.rule import check_prior, check_probabilities
@@ -122,7 +122,7 @@ class GMMHMM(BaseHMM):
 
     def _emission(self, X: Array | None) -> GaussianMixtureEmission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[-1]
-        floor = np.full(d, np.finfo(float).tiny) if X is None else spread(X)
+        floor = None if X is None else Floor.of(X)
         weights = check_prior("weights_prior", self.weights_prior, (self.n_components, self.n_mix))
         return GaussianMixtureEmission(weights, self._prior(d), self.params, floor)
 

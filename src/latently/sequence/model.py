@@ -110,6 +110,10 @@ class HmmModel:
         """Log prior of chain and emissions."""
         return self.rule.log_prior(params.chain) + self.emission.log_prior(params.theta)
 
+    def collapsed(self, params: Params) -> list[int]:
+        """States that labels name which have shrunk onto a single value."""
+        return sorted({k // self.copies for k in self.emission.collapsed(params.theta)})
+
     def n_parameters(self, params: Params) -> int:
         """Number of free parameters, as BIC counts them."""
         durations = sum(part.n_parameters for part in getattr(params.chain, "durations", ()))

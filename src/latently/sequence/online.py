@@ -60,7 +60,8 @@ class Forecast:
         """Variance of each column, (h, d): within the states and between them."""
         means = self._dynamics.emission.means(self._dynamics.theta)
         within = self.state @ self._dynamics.emission.variances(self._dynamics.theta)
-        return np.asarray(within + self.state @ means**2 - self.mean**2)
+        between = np.einsum("hk,hkd->hd", self.state, (means - self.mean[:, None, :]) ** 2)
+        return np.asarray(within + between)
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """Draw n futures, (n, h, d)."""

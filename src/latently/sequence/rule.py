@@ -87,9 +87,13 @@ class ChainRule:
         total = 0.0
         if "t" in self.learn:
             total += _log_dirichlet(self.transition_prior, chain.transition)
-        if "s" in self.learn and not self.is_stationary:
-            total += _log_dirichlet(self.start_prior, chain.start)
-        return total
+        return total + self.log_start_prior(chain.start)
+
+    def log_start_prior(self, start: Array) -> float:
+        """Log density of the prior of the start alone."""
+        if "s" not in self.learn or self.is_stationary:
+            return 0.0
+        return _log_dirichlet(self.start_prior, start)
 
     def n_parameters(self) -> int:
         """Free probabilities: those that are not fixed, and one less for each sum that is given."""

@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 
 from latently.data.sequences import Sequences
+from latently.distributions.inputs import as_weights
+from latently.learn.information import covariance_at_maximum
 from latently.sequence.chain import Array, Chain, first_rows, stationary
 from latently.sequence.coordinates import Reader, from_logits, logits, pack_emission, unpack_emission
+from latently.sequence.free import Piece, emission_piece
 from latently.sequence.model import HmmModel, Params
 from latently.sequence.slopes import emission_slope, logit_slope
 from latently.sequence.sweep import Smoothed, smooth
 
 STEP = 1e-5
 """Step of numerical slopes, for coordinates whose natural unit is one."""
+
+FAR = 1e-4
+"""Step, in units, of differences of exact slopes: they are then good to eight digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +44,23 @@ class Coordinates:
         theta = unpack_emission(reader, self.model.emission, self.like.theta)
         return Params(Chain(stationary(A) if rule.is_stationary else start, A), theta)
 
-    def units(self, data: Sequences) -> Array:
-        """Size of a small step in each coordinate: relative to the spread of the data for means, 1 otherwise."""
-        return small_steps(len(self.pack()), len(pack_emission(self.model.emission, self.like.theta)), data)
+    def directions(self) -> Array:
+        """Directions (P, F) in which the parameters are free, each as long as its unit."""
+        rule, chain = self.model.rule, self.like.chain
+        moves = Piece.logits(chain.transition, np.isnan(rule.transition)).if_learnt("t" in rule.learn)
+        emission = emission_piece(self.model.emission, self.like.theta)
+        if rule.is_stationary:
+            return Piece.joined([moves, emission]).directions()
+        start = Piece.logits(chain.start, np.isnan(rule.start)).if_learnt("s" in rule.learn)
+        return Piece.joined([start, moves, emission]).directions()
+
+    def log_prior(self, params: Params) -> float:
+        """What the objective is besides the log-likelihood."""
+        return self.model.log_prior(params)
 
     def scores(self, params: Params, data: Sequences) -> Array:
         """Slopes (S, P) of each sequence's log-likelihood."""
         return score_matrix(self.model, params, data)
-
-
-def small_steps(n: int, tail: int, data: Sequences) -> Array:
-    """Units (n,) of coordinates: one, but the spread of the data, if it is smaller, for the last ones."""
-    units = np.ones(n)
-    units[n - tail :] = min(1.0, float(np.nanstd(data.values)) or 1.0)
-    return units
 
 
 def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
@@ -101,33 +110,40 @@ def emission_slopes(emission: Any, theta: Any, X: Array, g: Array) -> Array:
     return np.array(slopes)
 
 
-def information(frame: Any, data: Sequences) -> Array:
-    """Observed information (P, P): minus the second derivatives of the log-likelihood."""
-    vector, units, rows = frame.pack(), frame.units(data), []
-    for p in range(len(vector)):
-        step = np.zeros(len(vector))
-        step[p] = 1e-3 * units[p]
-        up, down = (frame.scores(frame.unpack(vector + s), data).sum(axis=0) for s in (step, -step))
-        rows.append((up - down) / (2 * step[p]))
-    matrix = -np.array(rows)
+def _gradient(frame: Any, vector: Array, data: Sequences, weights: Array, directions: Array) -> Array:
+    """Slope (F,) of log-likelihood and log prior along some directions (P, F)."""
+    slope = weights @ frame.scores(frame.unpack(vector), data)
+    steps = (STEP * direction for direction in directions.T)
+    sides = [[frame.log_prior(frame.unpack(v)) for v in (vector + step, vector - step)] for step in steps]
+    prior = np.array([(up - down) / (2 * STEP) for up, down in sides])
+    return np.asarray(slope @ directions + prior)
+
+
+def _information(frame: Any, data: Sequences, weights: Array, directions: Array) -> Array:
+    """Observed information (F, F): minus the second derivatives of the objective along the directions."""
+    vector, rows = frame.pack(), []
+    for direction in directions.T:
+        up, down = (_gradient(frame, vector + s * direction, data, weights, directions) for s in (FAR, -FAR))
+        rows.append((down - up) / (2 * FAR))
+    matrix = np.array(rows).reshape(directions.shape[1], -1)
     return np.asarray((matrix + matrix.T) / 2)
 
 
-def standard_errors(frame: Any, data: Sequences, natural: Any) -> dict[str, Array]:
+def standard_errors(frame: Any, data: Sequences, natural: Any, weights: Any = None) -> dict[str, Array]:
     """Standard errors of what `natural(params)` gives, a dict of arrays, by the delta method.
 
-    Directions in which the likelihood does not change have no error.
+    What is fixed, or at a bound, has an error of zero.
     """
-    vector, units = frame.pack(), frame.units(data)
-    spread = np.linalg.pinv(information(frame, data), rcond=1e-9, hermitian=True)
-    slopes: dict[str, list[Array]] = {name: [] for name in natural(frame.like)}
-    for p in range(len(vector)):
-        step = np.zeros(len(vector))
-        step[p] = STEP * units[p]
-        up, down = natural(frame.unpack(vector + step)), natural(frame.unpack(vector - step))
-        for name in slopes:
-            slopes[name].append((np.asarray(up[name]) - np.asarray(down[name])) / (2 * step[p]))
-    return {
-        name: np.sqrt(np.maximum(np.einsum("p...,pq,q...->...", np.array(rows), spread, np.array(rows)), 0.0))
-        for name, rows in slopes.items()
-    }
+    vector, directions = frame.pack(), frame.directions()
+    w = as_weights(weights, len(data.lengths))
+    information = _information(frame, data, w, directions)
+    spread = covariance_at_maximum(information, _gradient(frame, vector, data, w, directions))
+    sides = [[natural(frame.unpack(vector + s * step)) for s in (FAR, -FAR)] for step in directions.T]
+    found = {}
+    for name, value in natural(frame.like).items():
+        slopes = [(np.asarray(up[name]) - np.asarray(down[name])) / (2 * FAR) for up, down in sides]
+        rows = np.array(slopes).reshape(len(slopes), np.size(value))
+        size = np.abs(rows).max(axis=0, initial=np.finfo(float).tiny)  # so that squares neither overflow nor vanish
+        variances = np.einsum("fi,fg,gi->i", rows / size, spread, rows / size)
+        found[name] = (size * np.sqrt(np.maximum(variances, 0.0))).reshape(np.shape(value))
+    return found

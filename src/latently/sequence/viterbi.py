@@ -17,7 +17,11 @@ Decode = Callable[[int, int, Ints, Ints, Array], None]
 
 
 def best_paths(chain: Chain, density: LogDensity, lengths: Ints) -> tuple[Array, Ints]:
-    """Log joint probability (S,) of each sequence with its best path, and the paths (n,)."""
+    """Log joint probability (S,) of each sequence with its best path, and the paths (n,).
+
+    Of paths that are equally probable it is the one with the lowest last state, of those the one with the lowest
+    state before that, and so on.
+    """
     log_start, log_A = chain.logs()
     log_At = np.ascontiguousarray(log_A.T)
 
