@@ -57,6 +57,10 @@ class Chain:
         """Whether a transition is (nearly) impossible, so that an underflow may lose a state for good."""
         return bool(self.transition.min() < 1e-100)
 
+    def entered(self, state: int) -> Array:
+        """Probabilities of where the chain is when a state has just been entered."""
+        return np.asarray(np.eye(self.n_states)[state])
+
     def logs(self) -> tuple[Array, Array]:
         """Log probabilities; -inf for zero."""
         with np.errstate(divide="ignore"):
@@ -174,7 +178,7 @@ def path_log_prob(chain: Chain, L: Array, lengths: Ints, path: Ints) -> Array:
 def walk(chain: Chain, n: int, rng: np.random.RandomState, state: int | None = None) -> Ints:
     """A path of n states drawn from the chain, from a given first state if there is one."""
     path = np.empty(n, dtype=np.int64)
-    start = chain.start if state is None else np.eye(chain.n_states)[state]
+    start = chain.start if state is None else chain.entered(state)
     compiled.hmm_paths.walk(_cdf(start), _cdf(chain.transition), rng.uniform(size=n), path)
     return path
 
