@@ -40,8 +40,9 @@ def expected_durations(transition: Array) -> Array:
     >>> expected_durations(np.array([[0.5, 0.5], [0.0, 1.0]]))
     array([ 2., inf])
     """
+    leaving = np.where(np.eye(len(transition), dtype=bool), 0.0, transition).sum(axis=1)
     with np.errstate(divide="ignore"):
-        return np.asarray(1 / (1 - np.diagonal(transition)))
+        return np.asarray(1 / leaving)  # 1 - a_kk would lose digits where a state is rarely left
 
 
 def first_passage_times(transition: Array) -> Array:
@@ -74,7 +75,7 @@ def _certain(transition: Array, target: int) -> Any:
     step = transition > 0
     step[target] = False
     reach = step | np.eye(K, dtype=bool)
-    for _ in range(K):
+    for _ in range(K.bit_length()):  # ways of twice as many steps each time
         reach = reach | (reach.astype(int) @ reach.astype(int) > 0)
     has_way = reach[:, target]
     return ~(reach & ~has_way).any(axis=1)

@@ -41,6 +41,9 @@ class PathMixin:
 
         Notes
         -----
+        Of paths of a plain chain that are equally probable, that one is the best whose states, read from the last row
+        back, have the lowest numbers.
+
         With durations, a path is the states over time: the last one may go on after the last row, for as long as it
         likes, and the probability of the path is the sum over all of that. The probabilities of all paths sum to the
         likelihood.
