@@ -12,7 +12,6 @@ from latently.distributions.mixture import MixtureDistribution
 from latently.sequence import HiddenMarkovModel
 from latently.sequence.blend import MixtureOf
 from latently.sequence.durations import fitted, log_durations
-from latently.sequence.semi import SemiRule, expand
 
 beyond = pytest.mark.filterwarnings("ignore:durations are cut at max_duration")
 
@@ -383,28 +382,22 @@ def test_a_fit_under_a_limit_is_at_a_maximum():
             assert model.score(X) < top
 
 
-def test_an_update_is_the_best_for_stays_that_are_seen():
-    """With labels and without the last stay cut off, shares of the durations are known."""
-    chain = expand_two(Poisson(2.0))
-    rule = SemiRule(None, "d")
-    counts = np.array([[4.0, 3.0, 2.0, 1.0], [0.0, 0.0, 1.0, 1.0]])
-    entries = np.zeros((2, 4, 2, 4))
-    entries[0, 0, 1], entries[1, 0, 0] = counts[1], counts[0]
-    rule = SemiRule(FixedRule(), "d")
-    after = rule.update(chain, np.zeros(8), entries.reshape(8, 8))
-    for part, own in zip(after.durations, counts, strict=True):
-        assert np.exp(log_durations(part, 4)) @ np.arange(4) == pytest.approx(own @ np.arange(4) / own.sum(), abs=1e-7)
-
-
-class FixedRule:
-    def update(self, chain, first, moves):
-        return chain
-
-
-def expand_two(part):
-    from latently.sequence.chain import Chain
-
-    return expand(Chain(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]])), (part, part), 4)
+@beyond
+def test_known_states_are_counted_as_stays():
+    """Where every state is known, transitions are shares of the changes, and durations fit the stays; the first too."""
+    states = np.array([2, 2, 2, 0, 0, 1, 1, 1, 2, 0, 0, 1, 2, 2, 1, 0, 0, 0, 0, 1])
+    begins = np.append(0, np.flatnonzero(np.diff(states)) + 1)
+    kinds, sizes = states[begins], np.diff(np.append(begins, len(states)))
+    X = np.eye(3)[states] @ [0.0, 5.0, 10.0] + 0.1 * np.sin(np.arange(20))
+    model = HiddenMarkovModel(3, duration=Categorical(), max_duration=4, random_state=0, n_iter=200, tol=1e-10)
+    model.fit(X[:, None], labels=states)
+    moves = np.zeros((3, 3))
+    np.add.at(moves, (kinds[:-1], kinds[1:]), 1)
+    np.testing.assert_allclose(model.transmat_, moves / moves.sum(axis=1, keepdims=True), atol=1e-6)
+    np.testing.assert_allclose(model.startprob_, [0, 0, 1], atol=1e-9)
+    for k in (0, 2):  # the last stay is of state 1, and may go on
+        shares = np.bincount(sizes[kinds == k] - 1, minlength=4) / (kinds == k).sum()
+        np.testing.assert_allclose(model.durations_[k].probabilities, shares, atol=1e-6)
 
 
 # what is told

@@ -106,6 +106,13 @@ def test_interpolation_by_hand():
     assert chain.predict_next("a")[1] == pytest.approx((2 + 1 * 0.5) / (2 + 1))
 
 
+def test_interpolation_weighs_shorter_contexts_by_the_kinds_seen():
+    """After a: b twice, c once, so two kinds; p(b) = 2/6 of all symbols, and so on."""
+    chain = MarkovChain(1, smoothing="interpolation").fit(list("abacab"))
+    shares = np.array([3, 2, 1]) / 6
+    np.testing.assert_allclose(chain.predict_next("a"), (np.array([0, 2, 1]) + 2 * shares) / (3 + 2))
+
+
 def test_back_off_by_hand():
     chain = MarkovChain(1, smoothing="backoff", discount=0.5).fit(list("abac"))
     # after a: b and c once each, less a half; a itself gets the half of each
