@@ -220,6 +220,11 @@ def test_rare_transitions_keep_all_digits(rare):
     np.testing.assert_allclose(stationary(A), [0.25, 0.75], rtol=1e-14)
     chain = MarkovChain.from_probabilities([1, 0], A)
     np.testing.assert_allclose(chain.expected_durations(), [1 / (3 * rare), 1 / rare], rtol=1e-14)
+    passages = [[4, 1 / (3 * rare)], [1 / rare, 4 / 3]]  # returns take one over the share
+    np.testing.assert_allclose(chain.first_passage_times(), passages, rtol=1e-14)
+    # two states that are quick with each other, and a third to which one of them leads, rarely
+    A = np.array([[0.5, 0.5, 0.0], [0.5, 0.5 - rare, rare], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(first_passage_times(A)[:2, 2], [2 + 2 / rare, 2 / rare], rtol=1e-14)
 
 
 def test_shares_of_a_walk_that_drifts_are_a_geometric_row():

@@ -61,9 +61,9 @@ def share_from(part: Family, longest: int, duration: int) -> float:
 
 
 def ample(part: Family, longest: int) -> int:
-    """A longest duration that would leave all but one in a thousand as it is; twice the present one at least."""
+    """A longest duration that would leave all but one in a thousand as it is; 2 to 10 times the present one."""
     reached = int(np.searchsorted(np.cumsum(uncut(part, longest)), 0.999)) + 1
-    return max(reached, 2 * longest)
+    return min(max(reached, 2 * longest), 10 * longest)  # how far beyond it they go, durations up to it hardly tell
 
 
 def tell_of_the_limit(durations: tuple[Family, ...], longest: int, duration: int) -> None:
