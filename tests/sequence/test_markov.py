@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from latently.sequence import MarkovChain
+from latently.sequence.chain import stationary
 from latently.sequence.passage import first_passage_times
 
 WEATHER = [[0.4, 0.3, 0.3], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]
@@ -105,6 +106,13 @@ def test_interpolation_by_hand():
     assert chain.predict_next("a")[1] == pytest.approx((2 + 1 * 0.5) / (2 + 1))
 
 
+def test_interpolation_weighs_shorter_contexts_by_the_kinds_seen():
+    """After a: b twice, c once, so two kinds; p(b) = 2/6 of all symbols, and so on."""
+    chain = MarkovChain(1, smoothing="interpolation").fit(list("abacab"))
+    shares = np.array([3, 2, 1]) / 6
+    np.testing.assert_allclose(chain.predict_next("a"), (np.array([0, 2, 1]) + 2 * shares) / (3 + 2))
+
+
 def test_back_off_by_hand():
     chain = MarkovChain(1, smoothing="backoff", discount=0.5).fit(list("abac"))
     # after a: b and c once each, less a half; a itself gets the half of each
@@ -165,3 +173,126 @@ def test_a_bare_string_is_refused():
     chain = MarkovChain().fit(["abracadabra"])
     with pytest.raises(TypeError, match="list of one"):
         chain.score("abracadabra")
+
+
+# the long run, against closed forms
+
+
+def random_chain_with_zeros(seed):
+    rng = np.random.default_rng(seed)
+    K = int(rng.integers(1, 7))
+    A = rng.dirichlet(np.ones(K), size=K) * (rng.uniform(size=(K, K)) < 0.5)
+    A[A.sum(axis=1) == 0, 0] = 1.0
+    return A / A.sum(axis=1, keepdims=True)
+
+
+def limit_of_means(A):
+    """Mean over time of where a chain is, from each state: Cesaro's limit, by squaring (A + I) / 2."""
+    M = (A + np.eye(len(A))) / 2
+    for _ in range(200):
+        M = M @ M
+        M /= M.sum(axis=1, keepdims=True)
+    return M
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_stationary_distribution_is_the_mean_over_time_from_everywhere(seed):
+    """Chains with zeros: periodic ones, ones with states that are left for good, ones that never mix."""
+    A = random_chain_with_zeros(seed)
+    limit = limit_of_means(A)
+    if np.ptp(limit, axis=0).max() > 1e-6:
+        with pytest.raises(ValueError, match="several closed classes"):
+            stationary(A)
+    else:
+        np.testing.assert_allclose(stationary(A), limit[0], atol=1e-12)
+        assert (stationary(A)[limit[0] < 1e-30] == 0).all()
+
+
+def test_a_cycle_and_an_absorbing_chain_have_a_long_run():
+    np.testing.assert_allclose(stationary(np.roll(np.eye(4), 1, axis=1)), 0.25)
+    np.testing.assert_array_equal(stationary(np.array([[0.5, 0.25, 0.25], [0.1, 0.2, 0.7], [0, 0, 1.0]])), [0, 0, 1])
+
+
+@pytest.mark.parametrize("rare", [1e-9, 1e-13, 1e-18, 1e-150])
+def test_rare_transitions_keep_all_digits(rare):
+    """Two states: shares are as the rates of coming, durations one over the rates of going."""
+    A = np.array([[1 - 3 * rare, 3 * rare], [rare, 1 - rare]])
+    np.testing.assert_allclose(stationary(A), [0.25, 0.75], rtol=1e-14)
+    chain = MarkovChain.from_probabilities([1, 0], A)
+    np.testing.assert_allclose(chain.expected_durations(), [1 / (3 * rare), 1 / rare], rtol=1e-14)
+    passages = [[4, 1 / (3 * rare)], [1 / rare, 4 / 3]]  # returns take one over the share
+    np.testing.assert_allclose(chain.first_passage_times(), passages, rtol=1e-14)
+    # two states that are quick with each other, and a third to which one of them leads, rarely
+    A = np.array([[0.5, 0.5, 0.0], [0.5, 0.5 - rare, rare], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(first_passage_times(A)[:2, 2], [2 + 2 / rare, 2 / rare], rtol=1e-14)
+
+
+def test_shares_of_a_walk_that_drifts_are_a_geometric_row():
+    """Birth and death: pi_k is proportional to (up / down)^k, here over hundreds of powers of ten."""
+    K, up, down = 60, 1e-9, 0.5
+    A = np.diag(np.full(K - 1, up), 1) + np.diag(np.full(K - 1, down), -1)
+    A += np.diag(1 - A.sum(axis=1))
+    shares = stationary(A)
+    np.testing.assert_allclose(shares[1:31] / shares[:30], up / down, rtol=1e-12)
+    assert np.isfinite(shares).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_first_passages_are_those_of_the_absorbing_chain(seed):
+    """Chance and time of absorption in the target, by powers of the chain that stops there."""
+    A = random_chain_with_zeros(seed)
+    K, times = len(A), first_passage_times(A)
+    for target in range(K):
+        Q = A.copy()
+        Q[:, target] = 0.0  # the paths that have not been there
+        steps = np.eye(K)  # I + Q + Q^2 + ...
+        for _ in range(30):
+            steps, Q = steps + Q @ steps, Q @ Q
+        expected, alive, found = steps.sum(axis=1), Q.sum(axis=1), times[:, target]
+        assert np.array_equal(np.isinf(found), alive > 1e-6)
+        np.testing.assert_allclose(found[alive <= 1e-6], expected[alive <= 1e-6], rtol=1e-8)
+
+
+def test_gamblers_ruin():
+    """A fair game with N coins ends after k (N - k) rounds: Feller, chapter XIV."""
+    N = 6
+    A = 0.5 * (np.eye(N + 1, k=1) + np.eye(N + 1, k=-1))
+    A[0], A[N] = np.eye(N + 1)[0], np.eye(N + 1)[N]
+    assert np.isinf(first_passage_times(A)[1:N, [0, N]]).all()  # neither end is certain
+    both = np.vstack([A[:N], np.eye(N + 1)[0]])
+    both[:, 0] += both[:, N]  # both ends are one state
+    ring = both[:N, :N]
+    ring[0] = np.eye(N)[0]
+    np.testing.assert_allclose(first_passage_times(ring)[1:, 0], [k * (N - k) for k in range(1, N)])
+
+
+# missing and unknown symbols
+
+
+@pytest.mark.parametrize("settings_", [{}, {"prior": 0.5}, {"smoothing": "interpolation"}])
+def test_what_follows_a_missing_symbol_is_summed_over(settings_):
+    chain = MarkovChain(**settings_).fit(list("aabcacbbaabcc"))
+    A, start = chain.transmat_, chain.startprob_
+    np.testing.assert_allclose(chain.predict_next(["a", None]), A[0] @ A)
+    np.testing.assert_allclose(chain.predict_next(["b", None, None]), A[1] @ A @ A)
+    np.testing.assert_allclose(chain.predict_next([None]), start @ A)
+    np.testing.assert_allclose(chain.predict_next([None, "c"]), A[2])
+    long = MarkovChain(2, **settings_).fit(list("aabcacbbaabcc"))
+    first = long.predict_next("ab")
+    expected = sum(p * long.predict_next(["b", s]) for p, s in zip(first, "abc", strict=True))
+    np.testing.assert_allclose(long.predict_next(["a", "b", None]), expected)
+
+
+def test_nothing_follows_what_cannot_be():
+    chain = MarkovChain(2).fit([[0, 1, 0, 1], [0, 1, 1, 1, 1]])
+    with pytest.raises(ValueError, match="impossible under the chain"):
+        chain.predict_next([np.nan, 0, np.nan, 0, np.nan, 0, 0, np.nan][:3])
+    assert chain.predict_next([1, 1, np.nan]).sum() == pytest.approx(1.0)  # never seen as a beginning
+
+
+def test_symbols_that_are_missing_or_unknown_do_not_count():
+    chain = MarkovChain(prior=1.0).fit(list("abab"))
+    for odd in (None, "z"):
+        X = ["a", odd, "b", odd]
+        assert chain.perplexity(X) == pytest.approx(np.exp(-chain.score(X) / 2))
+        assert chain.bic(X) == pytest.approx(-2 * chain.score(X) + chain.n_parameters_ * np.log(2))

@@ -93,3 +93,23 @@ def test_what_cannot_be_is_said():
         model.stream(-1)
     with pytest.raises(ValueError, match="steps must be at least 1"):
         model.predict_next([[0]], 0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_the_variance_of_a_forecast_is_that_of_the_mixture_of_states(offset):
+    """Within the states and between them, by integration over the density of the forecast; far from zero, too."""
+    model = GaussianHMM(3, "full", init_params="")
+    model.startprob_, model.transmat_ = (
+        np.array([0.2, 0.5, 0.3]),
+        np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.0, 0.5, 0.5]]),
+    )
+    model.means_ = offset + np.array([[0.0], [6.0], [-9.0]])
+    model.covars_ = np.array([[[1.0]], [[4.0]], [[0.25]]])
+    found = model.predict_next(offset + np.array([[1.0], [5.0]]), 3)
+    grid = np.linspace(-30, 30, 1201)
+    for h in range(3):
+        density = np.exp([logs[h] for logs in (found.log_prob(np.repeat([[offset + x]], 3, axis=0)) for x in grid)])
+        density /= density.sum()
+        mean = density @ grid
+        assert found.mean[h, 0] - offset == pytest.approx(mean, abs=1e-6)
+        assert found.variance[h, 0] == pytest.approx(density @ (grid - mean) ** 2, rel=1e-6)

@@ -17,6 +17,7 @@ _KERNELS = (
     "hmm_inputs",
     "hmm_logs",
     "hmm_paths",
+    "hmm_runs",
     "kmeans",
     "kmeans_bounds",
     "mixture",

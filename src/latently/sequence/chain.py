@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from latently import compiled
 
@@ -56,6 +57,10 @@ class Chain:
     def can_lose_states(self) -> bool:
         """Whether a transition is (nearly) impossible, so that an underflow may lose a state for good."""
         return bool(self.transition.min() < 1e-100)
+
+    def entered(self, state: int) -> Array:
+        """Probabilities of where the chain is when a state has just been entered."""
+        return np.asarray(np.eye(self.n_states)[state])
 
     def logs(self) -> tuple[Array, Array]:
         """Log probabilities; -inf for zero."""
@@ -174,7 +179,7 @@ def path_log_prob(chain: Chain, L: Array, lengths: Ints, path: Ints) -> Array:
 def walk(chain: Chain, n: int, rng: np.random.RandomState, state: int | None = None) -> Ints:
     """A path of n states drawn from the chain, from a given first state if there is one."""
     path = np.empty(n, dtype=np.int64)
-    start = chain.start if state is None else np.eye(chain.n_states)[state]
+    start = chain.start if state is None else chain.entered(state)
     compiled.hmm_paths.walk(_cdf(start), _cdf(chain.transition), rng.uniform(size=n), path)
     return path
 
@@ -185,19 +190,40 @@ def _cdf(p: Array) -> Array:
 
 
 def stationary(transition: Array) -> Array:
-    """Distribution that the transitions leave as it is; the mean over time if there are several classes.
+    """Distribution that the transitions leave as it is; zero for states that are left for good.
+
+    By elimination without subtractions (Grassmann, Taksar and Heyman), which keeps all digits however rare some
+    transitions are. The diagonal is not read.
 
     Examples
     --------
     >>> stationary(np.array([[0.9, 0.1], [0.3, 0.7]]))
     array([0.75, 0.25])
     """
-    K = len(transition)
-    system = np.vstack([transition.T - np.eye(K), np.ones(K)])
-    found, _, rank, _ = np.linalg.lstsq(system, np.append(np.zeros(K), 1.0), rcond=None)
-    if rank < K:
+    inside = closed_class(transition)
+    A = np.array(transition[np.ix_(inside, inside)], dtype=np.float64)
+    for k in range(len(A) - 1, 0, -1):
+        A[:k, k] /= A[k, :k].sum()
+        A[:k, :k] += np.outer(A[:k, k], A[k, :k])
+    weights = np.ones(len(A))
+    for k in range(1, len(A)):
+        weights[k] = weights[:k] @ A[:k, k]
+        weights[: k + 1] /= weights[: k + 1].max()  # ratios of shares may be beyond all numbers
+    found = np.zeros(len(transition))
+    found[inside] = weights / weights.sum()
+    return found
+
+
+def closed_class(transition: Array) -> Ints:
+    """States that are never left for good; an error if they fall into several classes."""
+    step = transition > 0
+    if step.all():
+        return np.arange(len(step))
+    n, label = connected_components(step, directed=True, connection="strong")
+    outward = step & (label[:, None] != label)
+    closed = np.setdiff1d(np.arange(n), label[outward.any(axis=1)])
+    if len(closed) > 1:
         raise ValueError(
             "the chain has several closed classes of states, so that it has no single stationary distribution"
         )
-    found = np.maximum(found, 0.0)
-    return np.asarray(found / found.sum())
+    return np.flatnonzero(label == closed[0])

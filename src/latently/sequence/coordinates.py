@@ -8,7 +8,7 @@ from scipy import special
 
 from latently.distributions import Categorical, Distribution, Gaussian, Multinomial, Product
 from latently.distributions.bernoulli import Bernoulli
-from latently.sequence.blend import MixtureOf
+from latently.distributions.mixture import BaseMixture
 from latently.sequence.chain import Array
 from latently.sequence.discrete_emission import CategoricalEmission, PoissonEmission
 from latently.sequence.gaussian_emission import Mixtures
@@ -74,8 +74,8 @@ def pack(theta: Any) -> Array:
         return np.concatenate([logits(theta.weights, True), pack(theta.parts)])
     if isinstance(theta, Product):
         return np.concatenate([pack(part) for part, _ in theta.parts])
-    if isinstance(theta, MixtureOf):
-        return np.concatenate([logits(theta.weights, True), pack(theta.parts)])
+    if isinstance(theta, BaseMixture):
+        return np.concatenate([logits(theta.weights, True), pack(tuple(theta.components))])
     return _pack_distribution(theta)
 
 
@@ -99,9 +99,9 @@ def unpack(reader: Reader, like: Any) -> Any:
         return Mixtures(from_logits(reader, like.weights, True), unpack(reader, like.parts))
     if isinstance(like, Product):
         return Product([(unpack(reader, part), columns) for part, columns in like.parts])
-    if isinstance(like, MixtureOf):
+    if isinstance(like, BaseMixture):
         weights = from_logits(reader, like.weights, True)
-        return MixtureOf(tuple(unpack(reader, part) for part in like.parts), weights)
+        return like._made_of(weights, [unpack(reader, part) for part in like.components])
     return _unpack_distribution(reader, like)
 
 

@@ -56,5 +56,5 @@ class EvaluateMixin:
         return moves.reshape(self.n_components, copies, -1, copies).sum(axis=(1, 3))
 
     def get_stationary_distribution(self) -> Array:
-        """Distribution of the state after a long time."""
-        return ch.stationary(self._chain().transition)
+        """Distribution (K,) of the state after a long time."""
+        return np.asarray(self._merged(ch.stationary(self._chain().transition)[None])[0])

@@ -7,15 +7,15 @@ from sklearn.exceptions import NotFittedError
 
 from latently.distributions import ColumnError, Distribution, Gaussian
 from latently.sequence.base import BaseHMM
-from latently.sequence.chain import Array, Chain, Ints
+from latently.sequence.chain import Array, Ints
 from latently.sequence.families import FamilyEmission, Theta, start_families
 from latently.sequence.floor import Floor
-from latently.sequence.inputs_mixin import InputsMixin
-from latently.sequence.semi import SemiRule, expand, start_durations
+from latently.sequence.semi import start_durations
+from latently.sequence.semi_mixin import DurationsMixin
 from latently.sequence.start import StartData, clusters
 
 
-class HiddenMarkovModel(InputsMixin):
+class HiddenMarkovModel(DurationsMixin):
     """Hidden Markov model whose states emit from distributions of any family.
 
     Parameters
@@ -40,7 +40,8 @@ class HiddenMarkovModel(InputsMixin):
         ones; ``Categorical()``: any), or a list with one for each state. States are then never followed by
         themselves: a hidden semi-Markov model. None is a plain chain.
     max_duration
-        No state lasts longer; the work of a step grows with its square.
+        No state lasts longer: the distributions are cut there, and what is left is rescaled to sum to one. A fit warns
+        if that cuts off much. The work of a step grows with its square.
     algorithm
         How `predict` decodes: "viterbi" or "map".
     random_state
@@ -71,7 +72,8 @@ class HiddenMarkovModel(InputsMixin):
     input_names_in_, input_rank_
         Names of the inputs, if `fit` was given names, and how many of them (and a constant) are independent.
     durations_
-        The distribution of each state's duration, less one, if `duration` is given.
+        The distribution of each state's duration, less one, if `duration` is given; before it is cut at
+        `max_duration`, as everything that is computed from it is.
     converged_, n_iter_, history_
         Whether it converged, in how many iterations, and the objective in each (also by the name `trace_`).
     collapsed_
@@ -168,49 +170,6 @@ class HiddenMarkovModel(InputsMixin):
     def _emission(self, X: Array | None) -> FamilyEmission:
         owner = np.repeat(self._owner(), self._copies())
         return FamilyEmission(owner, self.emission_prior, "e" in self.params, None if X is None else Floor.of(X))
-
-    # durations
-
-    def _copies(self) -> int:
-        return 1 if self.duration is None else int(self.max_duration)
-
-    def _fixed_transitions(self) -> Any:
-        """A state with a duration is not followed by itself, unless it is the only one."""
-        if self.duration is None or self.n_components == 1:
-            return self.transmat
-        K = self.n_components
-        fixed = np.full((K, K), np.nan) if self.transmat is None else np.array(self.transmat, dtype=np.float64)
-        if fixed.shape == (K, K):
-            fixed[np.diag_indices(K)] = 0.0
-        return fixed
-
-    def _learning_rule(self) -> Any:
-        rule = self._rule()
-        if self.duration is None:
-            return rule
-        if rule.is_stationary:
-            raise ValueError("startprob='stationary' is for plain chains, not for states with durations")
-        return SemiRule(rule, self.params)
-
-    def _chain(self) -> Chain:
-        plain = super()._chain()
-        if self.duration is None:
-            return plain
-        return expand(plain, tuple(self.durations_), self._copies())
-
-    def _store_chain(self, chain: Any) -> None:
-        if self.duration is None:
-            super()._store_chain(chain)
-        else:
-            super()._store_chain(chain.plain)
-            self._store(durations_=list(chain.durations))
-
-    def expected_durations(self) -> Array:
-        """Expected number of steps (K,) in a state once it is entered."""
-        if self.duration is None:
-            return super().expected_durations()
-        self._params()
-        return np.array([1 + part.mean[0] for part in self.durations_])
 
     def _theta(self) -> Theta:
         if not self._has("emissions_"):

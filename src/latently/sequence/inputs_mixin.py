@@ -12,7 +12,7 @@ from latently.sequence.inputs_fit import InputsFit
 from latently.sequence.inputs_table import with_intercept
 from latently.sequence.insight import natural_emissions
 from latently.sequence.online import Dynamics, Forecast, forecast
-from latently.sequence.paths import check_n_best
+from latently.sequence.paths import apart, check_n_best
 from latently.sequence.scores import standard_errors
 
 
@@ -62,7 +62,7 @@ class InputsMixin(InputsFit):
         params, L, U, data = self._asked(X, lengths, inputs)
         if n_best is not None:
             check_n_best(n_best)
-            return self._ranked(inp.n_best(params, L, U, data.lengths, n_best))
+            return apart(inp.n_best(params, L, U, data.lengths, n_best))
         if chosen == "viterbi":
             logs, path = inp.best_paths(params, L, U, data.lengths)
         else:

@@ -15,7 +15,7 @@ from latently.learn.skin import Elsewhere
 from latently.sequence import expected, passage
 from latently.sequence.chain import Array, Ints
 from latently.sequence.counts import BEGIN, MISSING, Context, ContextCounts, count, probabilities
-from latently.sequence.gaps import log_probability
+from latently.sequence.gaps import log_probability, next_symbol
 from latently.sequence.rule import check_probabilities
 from latently.sequence.symbols import as_symbols, check_one_column, renamed, stored_symbols, unique_symbols
 
@@ -194,10 +194,15 @@ class MarkovChain(Elsewhere, BaseEstimator):
         return probabilities(self._fitted(), context, self.smoothing, self.prior, self.discount)
 
     def predict_next(self, context: Any = ()) -> Array:
-        """Distribution (V,) of the symbol after a sequence; after nothing, that of the first."""
-        codes = self._codes(np.array(list(context), dtype=object), strict=True).tolist()
-        padded = [BEGIN] * self.order + codes
-        return self._row(tuple(padded[len(padded) - self.order :]))
+        """Distribution (V,) of the symbol after a sequence, in which missing symbols are summed over.
+
+        After nothing, it is that of the first symbol.
+        """
+        self._fitted()
+        codes = self._codes(np.array(list(context), dtype=object), strict=True)
+        padded = [BEGIN] * self.order + codes.tolist()
+        last = tuple(padded[len(padded) - self.order :])
+        return next_symbol(codes, self.order, cache(self._row)) if MISSING in last else self._row(last)
 
     @property
     def startprob_(self) -> Array:
@@ -228,12 +233,11 @@ class MarkovChain(Elsewhere, BaseEstimator):
         return float(np.exp(-log_prob / max(seen, 1)))
 
     def _evidence(self, X: Any, lengths: Any) -> Array:
-        """(2,) log probability of all sequences, and how many symbols are not missing."""
+        """(2,) log probability of all sequences, and symbols that are neither missing nor unknown."""
         if isinstance(X, StoredSource):
             return np.sum([self._evidence(values, sizes) for values, sizes in stored_symbols(X)], axis=0)
-        values, _ = as_symbols(X, lengths)
-        seen = sum(not is_missing(v) for v in values.tolist())
-        return np.array([self.score_sequences(X, lengths).sum(), seen])
+        seen = self._codes(as_symbols(X, lengths)[0], strict=False) != MISSING
+        return np.array([self.score_sequences(X, lengths).sum(), seen.sum()])
 
     @property
     def n_parameters_(self) -> int:

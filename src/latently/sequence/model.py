@@ -116,7 +116,8 @@ class HmmModel:
 
     def n_parameters(self, params: Params) -> int:
         """Number of free parameters, as BIC counts them."""
-        durations = sum(part.n_parameters for part in getattr(params.chain, "durations", ()))
+        learnt = "d" in self.rule.learn
+        durations = sum(part.n_parameters for part in getattr(params.chain, "durations", ()) if learnt)
         return self.rule.n_parameters() + self.emission.n_parameters(params.theta) + durations
 
 

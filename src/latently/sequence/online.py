@@ -23,12 +23,18 @@ class Dynamics:
     start : (K,) probabilities of the first state
     transition : gives the transition probabilities (K, K) into a row, from the inputs of that row
     emission, theta : what the states emit
+    copies : how many of these states stand for one of the model, where states have durations
     """
 
     start: Array
     transition: Callable[[Any], Array]
     emission: Emission[Any]
     theta: Any
+    copies: int = 1
+
+    def merged(self, p: Array) -> Array:
+        """Probabilities (..., K) of the states of the model."""
+        return p if self.copies == 1 else p.reshape(*p.shape[:-1], -1, self.copies).sum(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,39 +45,45 @@ class Forecast:
     each step ahead; `sample(n)` (n, h, d) draws whole futures.
     """
 
-    state: Array
+    _state: Array
     _moves: Array
     _dynamics: Dynamics
+
+    @property
+    def state(self) -> Array:
+        """Probabilities (h, K) of the states."""
+        return self._dynamics.merged(self._state)
 
     def log_prob(self, X: Any) -> Array:
         """Log density of a row (or of one row for each step) at each step ahead, (h,)."""
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
         L = self._dynamics.emission.log_density(self._dynamics.theta, rows)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.logaddexp.reduce(L + np.log(self.state), axis=1))
+            return np.asarray(np.logaddexp.reduce(L + np.log(self._state), axis=1))
 
     @property
     def mean(self) -> Array:
         """Expected observation, (h, d)."""
-        return np.asarray(self.state @ self._dynamics.emission.means(self._dynamics.theta))
+        return np.asarray(self._state @ self._dynamics.emission.means(self._dynamics.theta))
 
     @property
     def variance(self) -> Array:
         """Variance of each column, (h, d): within the states and between them."""
         means = self._dynamics.emission.means(self._dynamics.theta)
-        within = self.state @ self._dynamics.emission.variances(self._dynamics.theta)
-        between = np.einsum("hk,hkd->hd", self.state, (means - self.mean[:, None, :]) ** 2)
+        within = self._state @ self._dynamics.emission.variances(self._dynamics.theta)
+        # squares of gaps, not a gap of squares: that would lose a large offset
+        between = np.einsum("hk,hkd->hd", self._state, (means - self.mean[:, None]) ** 2)
         return np.asarray(within + between)
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """Draw n futures, (n, h, d)."""
         rng = check_random_state(random_state)
-        states = [_drawn(np.broadcast_to(self.state[0], (n, self.state.shape[1])), rng)]
+        states = [_drawn(np.broadcast_to(self._state[0], (n, self._state.shape[1])), rng)]
         for moves in self._moves[1:]:
             states.append(_drawn(moves[states[-1]], rng))
         chosen = np.array(states).T.ravel()
         rows = self._dynamics.emission.sample(self._dynamics.theta, chosen, rng)
-        return np.asarray(rows.reshape(n, len(self.state), -1))
+        return np.asarray(rows.reshape(n, len(self._state), -1))
 
 
 def _drawn(rows: Array, rng: np.random.RandomState) -> Any:
@@ -117,9 +129,8 @@ class Stream:
     @property
     def belief(self) -> Array:
         """Probabilities (K,) of the current state given all rows so far."""
-        if self._log_belief is None:
-            return self._dynamics.start
-        return np.asarray(np.exp(self._log_belief))
+        log_belief = self._log_belief
+        return self._dynamics.merged(self._dynamics.start if log_belief is None else np.exp(log_belief))
 
     def push(self, x: Any, inputs: Any = None) -> Array | None:
         """Take in a row (d,); NaN is missing. `inputs` (p,) are those of the row, where transitions depend on them."""
@@ -149,11 +160,11 @@ class Stream:
             back = np.logaddexp.reduce(log_A + L + back, axis=1)
             back -= back.max()
         weights = self._window[0][0] + back
-        return np.asarray(np.exp(weights - np.logaddexp.reduce(weights)))
+        return self._dynamics.merged(np.exp(weights - np.logaddexp.reduce(weights)))
 
     def predict_next(self, steps: int = 1, inputs: Any = None) -> Forecast:
         """What comes next, up to so many steps ahead; `inputs` (steps, p) are those of the rows to come."""
-        belief = None if self._log_belief is None else self.belief
+        belief = None if self._log_belief is None else np.exp(self._log_belief)
         return forecast(self._dynamics, belief, [None] * steps if inputs is None else _rows_of(inputs, steps))
 
 
@@ -206,7 +217,8 @@ class FilterMixin:
                 raise ValueError("this model was fitted without inputs: give none")
             return np.asarray(params.chain.transition)
 
-        return Dynamics(params.chain.start, transition, self._model().emission, params.theta)  # type: ignore[attr-defined]
+        emission, copies = self._model().emission, self._copies()  # type: ignore[attr-defined]
+        return Dynamics(params.chain.start, transition, emission, params.theta, copies)
 
     def filter(self, X: Any, lengths: Any = None) -> Array:
         """Probabilities (n, K) of the states given the rows up to each one: no look-ahead."""

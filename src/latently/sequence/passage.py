@@ -40,8 +40,9 @@ def expected_durations(transition: Array) -> Array:
     >>> expected_durations(np.array([[0.5, 0.5], [0.0, 1.0]]))
     array([ 2., inf])
     """
+    leaving = np.where(np.eye(len(transition), dtype=bool), 0.0, transition).sum(axis=1)
     with np.errstate(divide="ignore"):
-        return np.asarray(1 / (1 - np.diagonal(transition)))
+        return np.asarray(1 / leaving)  # 1 - a_kk would lose digits where a state is rarely left
 
 
 def first_passage_times(transition: Array) -> Array:
@@ -59,12 +60,31 @@ def first_passage_times(transition: Array) -> Array:
     for target in range(K):
         sure = _certain(transition, target)
         inside = np.flatnonzero(sure & (np.arange(K) != target))
-        Q = transition[np.ix_(inside, inside)]
-        times[inside, target] = np.linalg.solve(np.eye(len(inside)) - Q, np.ones(len(inside)))
+        times[inside, target] = _steps_to(transition, inside, target)
         onward = transition[target] > 0
         if (sure | ~onward).all():
             steps = np.where(np.arange(K) == target, 0.0, times[:, target])
             times[target, target] = 1 + np.where(onward, transition[target] * np.where(onward, steps, 0.0), 0.0).sum()
+    return times
+
+
+def _steps_to(transition: Array, inside: Any, target: int) -> Array:
+    """Expected steps from states inside to the target, by elimination without subtractions, as in `stationary`.
+
+    State k is left with probability `leave[k]` for one that is not yet eliminated, or for the target; between two such
+    moves, `steps` go by.
+    """
+    P, arrive = transition[np.ix_(inside, inside)], transition[inside, target].copy()
+    n = len(P)
+    steps, leave, times = np.ones(n), np.empty(n), np.empty(n)
+    for k in range(n - 1, -1, -1):
+        leave[k] = P[k, :k].sum() + arrive[k]
+        via = P[:k, k] / leave[k]
+        P[:k, :k] += np.outer(via, P[k, :k])
+        arrive[:k] += via * arrive[k]
+        steps[:k] += via * steps[k]
+    for k in range(n):
+        times[k] = (steps[k] + P[k, :k] @ times[:k]) / leave[k]
     return times
 
 
@@ -74,7 +94,7 @@ def _certain(transition: Array, target: int) -> Any:
     step = transition > 0
     step[target] = False
     reach = step | np.eye(K, dtype=bool)
-    for _ in range(K):
+    for _ in range(K.bit_length()):  # ways of twice as many steps each time
         reach = reach | (reach.astype(int) @ reach.astype(int) > 0)
     has_way = reach[:, target]
     return ~(reach & ~has_way).any(axis=1)

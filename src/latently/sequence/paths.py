@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from latently.sequence import chain as ch
+from latently.sequence import runs
 from latently.sequence.chain import Array, Ints
 from latently.sequence.sweep import smooth
 from latently.sequence.viterbi import best_paths
@@ -35,22 +36,36 @@ class PathMixin:
         -------
         log_prob, states
             Log joint probability of data and path, and the path (n,). With `n_best`, two lists with an entry
-            for each sequence: log probabilities (n_best,), best first, and paths (n_best, T). There are fewer
-            where fewer paths are possible.
+            for each sequence: log probabilities (n_best,), best first, and paths (n_best, T), no two the same. There
+            are fewer where fewer paths are possible.
+
+        Notes
+        -----
+        Of paths of a plain chain that are equally probable, that one is the best whose states, read from the last row
+        back, have the lowest numbers.
+
+        With durations, a path is the states over time: the last one may go on after the last row, for as long as it
+        likes, and the probability of the path is the sum over all of that. The probabilities of all paths sum to the
+        likelihood.
         """
         chosen = self._algorithm(algorithm)
         if n_best is not None:
             check_n_best(n_best)
             L, lengths_, chain = self._densities(X, lengths)
-            return self._ranked([ch.n_best(chain, rows, n_best) for rows in parts_of(L, lengths_)])
-        if chosen == "viterbi":
+            if self._copies() > 1:  # type: ignore[attr-defined]
+                return apart(runs.n_best(chain, L, lengths_, n_best))
+            return apart([ch.n_best(chain, rows, n_best) for rows in parts_of(L, lengths_)])
+        if self._copies() > 1:  # type: ignore[attr-defined]
+            L, lengths_, chain = self._densities(X, lengths)
+            logs, path = runs.decode(chain, L, lengths_, chosen)
+        elif chosen == "viterbi":
             data, params = self._read(X, lengths, reset=False), self._params()  # type: ignore[attr-defined]
             logs, path = best_paths(params.chain, self._model().density(params, data.values), data.lengths)  # type: ignore[attr-defined]
         else:
             L, lengths_, chain = self._densities(X, lengths)
             path = smooth(chain, lambda a, b: L[a:b].copy(), lengths_).posterior.argmax(axis=1)
             logs = ch.path_log_prob(chain, L, lengths_, path)
-        return float(logs.sum()), self._own_states(path)
+        return float(logs.sum()), path
 
     def _algorithm(self, asked: str | None) -> str:
         chosen: str = self.algorithm if asked is None else asked  # type: ignore[attr-defined]
@@ -58,16 +73,12 @@ class PathMixin:
             raise ValueError(f"algorithm must be one of {ALGORITHMS}, not {chosen!r}")
         return chosen
 
-    def _ranked(self, pairs: list[tuple[Array, Ints]]) -> tuple[list[Array], list[Ints]]:
-        """Log probabilities and paths apart, each with an entry for each sequence."""
-        return [logs for logs, _ in pairs], [self._own_states(paths) for _, paths in pairs]
-
     def _own_states(self, path: Ints) -> Ints:
         """States of the model from those of the chain."""
         copies = self._copies()  # type: ignore[attr-defined]
         return path if copies == 1 else path // copies
 
-    def _densities(self, X: Any, lengths: Any) -> tuple[Array, Ints, ch.Chain]:
+    def _densities(self, X: Any, lengths: Any) -> tuple[Array, Ints, Any]:
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
         params = self._params()  # type: ignore[attr-defined]
         return self._model().log_density(params, data.values), data.lengths, params.chain  # type: ignore[attr-defined]
@@ -111,6 +122,11 @@ class PathMixin:
         params = self._params()  # type: ignore[attr-defined]
         states = ch.walk(params.chain, n_samples, rng, currstate)
         return self._model().emission.sample(params.theta, states, rng), self._own_states(states)  # type: ignore[attr-defined]
+
+
+def apart(pairs: list[tuple[Array, Ints]]) -> tuple[list[Array], list[Ints]]:
+    """Log probabilities and paths apart, each with an entry for each sequence."""
+    return [logs for logs, _ in pairs], [paths for _, paths in pairs]
 
 
 def parts_of(rows: Array, lengths: Ints) -> list[Array]:

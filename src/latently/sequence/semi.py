@@ -1,7 +1,8 @@
 """Durations of their own: a semi-Markov chain as a Markov chain of states that count down.
 
 A state with a duration becomes D states, "r steps left, this one included" for r = 1 to D; only the last of them
-leads to other states. Every algorithm for Markov chains then holds as it is.
+leads to other states. Algorithms for Markov chains that sum over paths then hold as they are; for those that look for
+single paths see `runs`.
 """
 
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from latently.distributions import ColumnError, Family
+from latently.distributions import Family
+from latently.distributions.base import ExponentialFamily
 from latently.sequence.chain import Array, Chain
+from latently.sequence.durations import fitted, log_durations, trimmed
 from latently.sequence.rule import ChainRule
 
 
@@ -26,12 +29,17 @@ class SemiChain(Chain):
         """Longest duration."""
         return self.n_states // self.plain.n_states
 
+    def entered(self, state: int) -> Array:
+        """Probabilities of where the chain is when a state has just been entered: it has a whole duration left."""
+        begun = np.zeros((self.plain.n_states, self.longest))
+        begun[state] = np.exp(log_durations(self.durations[state], self.longest))
+        return begun.ravel()
+
 
 def expand(plain: Chain, durations: tuple[Family, ...], longest: int) -> SemiChain:
-    """Make the chain of (state, steps left); durations d have the probability of d - 1, none is longer."""
+    """Make the chain of (state, steps left); see `durations` for the probability of a duration."""
     K, D = plain.n_states, longest
-    steps = np.arange(D, dtype=np.float64)[:, None]
-    p = np.array([np.exp(part.log_prob(steps)) for part in durations])  # (K, D)
+    p = np.exp([log_durations(part, D) for part in durations])  # (K, D)
     A = np.zeros((K, D, K, D))
     A[:, 0] = plain.transition[:, :, None] * p
     for k in range(K):
@@ -46,7 +54,6 @@ class SemiRule:
 
     rule: ChainRule
     learn: str
-    prior: Any = None
 
     @property
     def is_stationary(self) -> bool:
@@ -62,16 +69,8 @@ class SemiRule:
         durations = chain.durations
         if "d" in self.learn:
             pairs = zip(durations, begun + entries.sum(axis=0), strict=True)
-            durations = tuple(self._fit(old, counts) for old, counts in pairs)
+            durations = tuple(fitted(old, counts) if counts.sum() > 1e-8 else old for old, counts in pairs)
         return expand(plain, durations, D)
-
-    def _fit(self, old: Family, counts: Array) -> Family:
-        if not counts.sum() > 1e-8:
-            return old
-        try:
-            return old.fit(np.arange(len(counts), dtype=np.float64)[:, None], counts, self.prior)
-        except ColumnError:
-            return old
 
     def log_prior(self, chain: SemiChain) -> float:
         """Log density of the priors of start and transitions."""
@@ -82,18 +81,32 @@ class SemiRule:
         return self.rule.n_parameters()
 
 
+def check_leaves(name: str, transition: Array) -> None:
+    """Refuse states that are followed by themselves, which is what their durations are for."""
+    staying = np.flatnonzero(np.nan_to_num(np.diagonal(transition)) > 0)
+    if len(staying):
+        k = int(staying[0])
+        raise ValueError(
+            f"row {k} of {name} lets state {k} be followed by itself (probability {transition[k, k]:.6g}), but how "
+            "long a state lasts is up to its duration: give 0 in the diagonal"
+        )
+
+
 def start_durations(template: Any, K: int, longest: int, lengths: Any) -> tuple[Family, ...]:
     """Durations to start from: spread evenly over what is possible, unless they are given."""
     given = list(template) if isinstance(template, list | tuple) else [template] * K
     if len(given) != K:
         raise ValueError(f"duration lists {len(given)} distributions for {K} states")
-    top = float(min(longest, max(np.max(lengths) // 4, 2)))
-    rows = np.arange(top)[:, None]
-    return tuple(_whole(part, longest).fit(rows) if not part.is_fitted else part for part in given)
+    for part in given:
+        if not isinstance(part, Family):
+            raise TypeError(f"duration must be a distribution that learns from data, not {type(part).__name__}")
+    top = min(longest, max(int(np.max(lengths)) // 4, 2))
+    return tuple(trimmed(part, longest) if part.is_fitted else _spread(part, longest, top) for part in given)
 
 
-def _whole(part: Any, longest: int) -> Any:
-    """Let a categorical template have all durations, with a little of each."""
-    if hasattr(part, "n_categories"):
-        return part.fit(np.arange(longest, dtype=np.float64)[:, None])
-    return part
+def _spread(part: Family, longest: int, top: int) -> Family:
+    """Fit a template to durations up to `top`; one of categories to all, so that it has a little of each."""
+    rows = np.arange(longest if hasattr(part, "n_categories") else top, dtype=np.float64)[:, None]
+    if isinstance(part, ExponentialFamily):
+        rows = rows[part.log_base(rows) > -np.inf]
+    return part.fit(rows)
