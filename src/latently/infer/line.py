@@ -134,7 +134,15 @@ def integrate(function: Callable[[Floats], Floats], edges: Floats) -> tuple[Line
 def _at_nodes(function: Callable[[Floats], Floats], panels: Floats) -> Floats:
     middle, half = panels.mean(axis=1), (panels[:, 1] - panels[:, 0]) / 2
     points = middle[:, None] + half[:, None] * _X
-    return np.asarray(function(points.ravel())).reshape(points.shape)
+    return without_infinity(np.asarray(function(points.ravel()))).reshape(points.shape)
+
+
+def without_infinity(logs: Floats) -> Floats:
+    """Give single points where a density is infinite the height of the highest others: they carry no probability."""
+    infinite = logs == np.inf
+    if not infinite.any():
+        return logs
+    return np.where(infinite, np.max(logs[~infinite], initial=-np.inf), logs)
 
 
 def _halved(panels: Floats) -> Floats:
