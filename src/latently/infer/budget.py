@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from latently.infer.factors import Floats
+from latently.infer.line import without_poles
 
 LogDensity = Callable[[Floats], Floats]  # (n, d) -> (n,)
 
@@ -30,8 +29,7 @@ class Metered:
     def __call__(self, theta: Floats) -> Floats:
         """Log density of rows, counted; a single point where it is infinite has no probability, and counts as none."""
         self.used += len(theta)
-        values = self._log_density(theta)
-        return np.where(values == np.inf, -np.inf, values)
+        return without_poles(self._log_density(theta))
 
     def left(self, share: float = 1.0) -> int:
         """Give how many evaluations are left of a share of the budget; zero or less if it is spent."""

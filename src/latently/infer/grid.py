@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from latently.infer.factors import Floats
-from latently.infer.line import Line, integrate, nodes_of, without_infinity
+from latently.infer.line import Line, integrate, nodes_of, without_poles
 from latently.infer.methods import Result
 from latently.infer.optimise import summit
 from latently.infer.summaries import highest
@@ -36,11 +36,12 @@ def window(target: Target) -> list[Floats]:
     axes = target.prior.places(301 if target.d == 1 else 61)
     best, width = None, np.inf
     for _ in range(_ROUNDS):
-        logs = without_infinity(target(_rows(axes))).reshape([len(a) for a in axes])
+        logs = without_poles(target(_rows(axes))).reshape([len(a) for a in axes])
         if not np.isfinite(logs.max()):
             raise ValueError("the posterior is zero everywhere it was looked for: the prior excludes the data")
         best = np.unravel_index(int(np.argmax(logs)), logs.shape)
-        ends = [_ends(a, logs, j) for j, a in enumerate(axes)]
+        masses = logs + _log_cells(axes)
+        ends = [_ends(a, masses, j) for j, a in enumerate(axes)]
         last, width = width, float(np.sum([np.log(high - low) for low, high in ends]))
         if last - width < 0.05:
             return [a[(a >= low) & (a <= high)] for a, (low, high) in zip(axes, ends, strict=True)]
@@ -52,10 +53,20 @@ def _rows(axes: list[Floats]) -> Floats:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
-def _ends(axis: Floats, logs: Floats, j: int) -> tuple[float, float]:
-    """Give the places just outside of where the density counts."""
-    along = np.moveaxis(logs, j, 0).reshape(len(axis), -1).max(axis=1)
-    counts = np.flatnonzero(along > logs.max() - _DROP)
+def _log_cells(axes: list[Floats]) -> Floats:
+    """Give the log of the room around each place: next to a pole the density is high, but there is no room."""
+    total = np.zeros([1] * len(axes))
+    for j, axis in enumerate(axes):
+        gaps = np.diff(axis)
+        room = np.minimum(np.append(gaps[0], gaps), np.append(gaps, gaps[-1]))
+        total = total + np.log(room).reshape([-1 if i == j else 1 for i in range(len(axes))])
+    return total
+
+
+def _ends(axis: Floats, masses: Floats, j: int) -> tuple[float, float]:
+    """Give the places just outside of where the probability counts."""
+    along = np.moveaxis(masses, j, 0).reshape(len(axis), -1).max(axis=1)
+    counts = np.flatnonzero(along > masses.max() - _DROP)
     return float(axis[max(counts[0] - 1, 0)]), float(axis[min(counts[-1] + 1, len(axis) - 1)])
 
 
@@ -94,7 +105,7 @@ def _two(target: Target) -> Result:
         edges = [_edges(a, np.moveaxis(coarse, j, 0), panels) for j, a in enumerate(axes)]
         nodes, weights = zip(*(nodes_of(e) for e in edges), strict=True)
         rows = _rows([n.ravel() for n in nodes])
-        logs = without_infinity(target(rows))
+        logs = without_poles(target(rows))
         mass = np.exp(logs - logs.max()) * np.outer(weights[0].ravel(), weights[1].ravel()).ravel()
         log_evidence = float(np.log(mass.sum()) + logs.max())
         error = 1.0 if before is None else abs(np.expm1(log_evidence - before))
@@ -107,7 +118,7 @@ def _two(target: Target) -> Result:
 
 def _edges(axis: Floats, logs: Floats, panels: int) -> Floats:
     """Cut an axis into panels, half of them spread evenly and half where the density is."""
-    profile = np.where(logs == np.inf, -np.inf, logs).max(axis=1)
+    profile = without_poles(logs).max(axis=1)
     high = np.exp((profile - profile.max()) / 2)
     climb_ = np.concatenate([[0.0], np.cumsum(np.diff(axis) * (high[1:] + high[:-1]) / 2)])
     even = (axis - axis[0]) / (axis[-1] - axis[0])

@@ -108,12 +108,20 @@ def summit(function: Rows, start: Floats, scale: Floats, bounds: Floats) -> Floa
     for shorter in (0.03, 1e-3, 3e-5):
         before = height
         place, height = climb(function, place, scale * shorter, bounds)
-        if height - before < 1e-3:
+        if height - before < 1e-3 and not _pole(function, place, scale, bounds):
             return place
     raise ValueError(
         "the posterior has no highest point: its density rises without bound towards "
         f"({', '.join(f'{v:.4g}' for v in place)}); use the mean, quantiles or intervals"
     )
+
+
+def _pole(function: Rows, place: Floats, scale: Floats, bounds: Floats) -> bool:
+    """Tell whether the density is infinite on a bound next to a place."""
+    rows = [np.where(np.arange(len(place)) == j, b, place) for j, ends in enumerate(bounds) for b in ends]
+    gaps = np.abs(np.array(rows) - place) / scale
+    near = np.array(rows)[gaps.max(axis=1) < 1e-3]
+    return bool(len(near)) and bool(np.any(function(near) == np.inf))
 
 
 def _same_hill(function: Rows, place: Floats, height: float, other: tuple[Floats, float]) -> bool:

@@ -24,6 +24,14 @@ from latently.infer.target import Target, family_rows, rows_of
 METHODS = ("auto", "exact", "grid", "laplace", "sample")
 
 
+def _if_any(find: Callable[[], Floats]) -> Floats | None:
+    """Give what is found; None where the density has no maximum."""
+    try:
+        return find()
+    except ValueError:
+        return None
+
+
 class Posterior:
     """The posterior of continuous parameters, from a prior and a likelihood.
 
@@ -296,12 +304,14 @@ class Posterior:
         return self.result.average(rows_of(function, None))
 
     def summary(self, level: float = 0.95) -> dict[str, dict[str, Any]]:
-        """Give all summaries of each parameter, as plain numbers."""
-        bars, equal, hdi = self.error_bars(), self.interval(level), self.interval(level, "hdi")
+        """Give all summaries of each parameter, as plain numbers; None for a maximum that does not exist."""
+        equal, hdi = self.interval(level), self.interval(level, "hdi")
+        top = _if_any(lambda: self.map)
+        bars = [_if_any(lambda m=m: half_maximum(m)) for m in self.result.marginals]
         return {
             name: {
-                "map": float(self.map[j]),
-                "half_maximum": tuple(bars[j].tolist()),
+                "map": None if top is None else float(top[j]),
+                "half_maximum": None if bars[j] is None else tuple(bars[j].tolist()),
                 "mean": float(self.mean[j]),
                 "sd": float(self.sd[j]),
                 "interval": tuple(equal[j].tolist()),

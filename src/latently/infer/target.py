@@ -51,7 +51,8 @@ class Target:
         if open_.any():
             seen = self.log_likelihood(theta[open_])
             # a prior that is infinite at its end times a likelihood that is zero there: no density at that point
-            total[open_] = np.where(seen == -np.inf, -np.inf, total[open_] + seen)
+            possible = seen > -np.inf
+            total[open_] = np.where(possible, total[open_] + np.where(possible, seen, 0.0), -np.inf)
         return total
 
 
