@@ -30,7 +30,7 @@ def exact(prior: Prior, family: Family, data: Any) -> Result:
     return Result(
         "exact",
         np.asarray(after.mean),
-        np.asarray(after.mode),
+        lambda: np.asarray(after.mode),
         covariance * scale[:, None] * scale,
         marginals,
         prior.log_marginal(seen),

@@ -35,6 +35,31 @@ def r_hat(chains: ArrayLike) -> float:
     return max(_plain_r_hat(_normal_scores(halves)), _plain_r_hat(_normal_scores(folded)))
 
 
+def r_hat_of_each(chains: ArrayLike) -> Floats:
+    """Give the potential scale reduction of each chain against all chains together, (chains,).
+
+    Where there are many chains, one that is stuck hardly moves their common R-hat. The worse of its two halves
+    counts, so that the largest of many is well above 1 even if all is right: about 1.5 is too much.
+
+    Parameters
+    ----------
+    chains
+        Draws, (chains, draws).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = np.random.default_rng(0).normal(size=(100, 500))
+    >>> draws[7] += 6
+    >>> r_hat(draws) < 1.05, np.flatnonzero(r_hat_of_each(draws) > 1.5).tolist()
+    (True, [7])
+    """
+    halves = _split(_as_chains(chains))
+    folded = np.abs(halves - np.median(halves))
+    worst = np.maximum(_each_r_hat(_normal_scores(halves)), _each_r_hat(_normal_scores(folded)))
+    return worst.reshape(2, -1).max(axis=0)
+
+
 def effective_sample_size(chains: ArrayLike, kind: str = "bulk") -> float:
     """Give how many independent draws the chains are worth.
 
@@ -89,6 +114,16 @@ def _plain_r_hat(table: Floats) -> float:
     if within == 0:
         return 1.0 if between == 0 else np.inf
     return float(np.sqrt((between / within + n - 1) / n))
+
+
+def _each_r_hat(table: Floats) -> Floats:
+    """As `_plain_r_hat` of two chains, of which the second is all rows together."""
+    n = table.shape[1]
+    within = (table.var(axis=1, ddof=1) + table.var(ddof=1)) / 2
+    between = n * (table.mean(axis=1) - table.mean()) ** 2 / 2
+    if np.ptp(table) == 0:
+        return np.ones(len(table))
+    return np.sqrt((between / within + n - 1) / n)
 
 
 def _ess(table: Floats) -> float:

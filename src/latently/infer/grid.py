@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from latently.infer.factors import Floats
-from latently.infer.line import Line, integrate, nodes_of
+from latently.infer.line import Line, integrate, nodes_of, without_poles
 from latently.infer.methods import Result
-from latently.infer.optimise import climb
+from latently.infer.optimise import summit
 from latently.infer.summaries import highest
 from latently.infer.target import Target
 
 _DROP = 45.0  # what is e^-45 below the top does not count
 _ROUNDS = 60
+_FINE_ERROR, _LOOSE_ERROR = 1e-6, 1e-4  # relative errors of the integral that are let pass, of one and two parameters
 
 
 class PosteriorWarning(UserWarning):
@@ -35,11 +36,12 @@ def window(target: Target) -> list[Floats]:
     axes = target.prior.places(301 if target.d == 1 else 61)
     best, width = None, np.inf
     for _ in range(_ROUNDS):
-        logs = target(_rows(axes)).reshape([len(a) for a in axes])
+        logs = without_poles(target(_rows(axes))).reshape([len(a) for a in axes])
         if not np.isfinite(logs.max()):
             raise ValueError("the posterior is zero everywhere it was looked for: the prior excludes the data")
         best = np.unravel_index(int(np.argmax(logs)), logs.shape)
-        ends = [_ends(a, logs, j) for j, a in enumerate(axes)]
+        masses = logs + _log_cells(axes)
+        ends = [_ends(a, masses, j) for j, a in enumerate(axes)]
         last, width = width, float(np.sum([np.log(high - low) for low, high in ends]))
         if last - width < 0.05:
             return [a[(a >= low) & (a <= high)] for a, (low, high) in zip(axes, ends, strict=True)]
@@ -51,10 +53,20 @@ def _rows(axes: list[Floats]) -> Floats:
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
-def _ends(axis: Floats, logs: Floats, j: int) -> tuple[float, float]:
-    """Give the places just outside of where the density counts."""
-    along = np.moveaxis(logs, j, 0).reshape(len(axis), -1).max(axis=1)
-    counts = np.flatnonzero(along > logs.max() - _DROP)
+def _log_cells(axes: list[Floats]) -> Floats:
+    """Give the log of the room around each place: next to a pole the density is high, but there is no room."""
+    total = np.zeros([1] * len(axes))
+    for j, axis in enumerate(axes):
+        gaps = np.diff(axis)
+        room = np.minimum(np.append(gaps[0], gaps), np.append(gaps, gaps[-1]))
+        total = total + np.log(room).reshape([-1 if i == j else 1 for i in range(len(axes))])
+    return total
+
+
+def _ends(axis: Floats, masses: Floats, j: int) -> tuple[float, float]:
+    """Give the places just outside of where the probability counts."""
+    along = np.moveaxis(masses, j, 0).reshape(len(axis), -1).max(axis=1)
+    counts = np.flatnonzero(along > masses.max() - _DROP)
     return float(axis[max(counts[0] - 1, 0)]), float(axis[min(counts[-1] + 1, len(axis) - 1)])
 
 
@@ -68,49 +80,56 @@ def _closer(axis: Floats, best: int, low: float, high: float, n: int) -> Floats:
 def _one(target: Target) -> Result:
     (edges,) = window(target)
     line, log_evidence, error = integrate(lambda x: target(x[:, None]), edges)
-    _judge(error, 1e-6)
+    _judge(error, _FINE_ERROR)
     mean = line.mean_of(lambda x: x)
     variance = line.mean_of(lambda x: (x - mean) ** 2)
-    top, _ = climb(target, np.array([highest(line)]), np.array([np.sqrt(variance)]), target.prior.bounds)
+    scale = np.array([np.sqrt(variance)])
     return Result(
         "grid",
         np.array([mean]),
-        top,
+        lambda: summit(target, np.array([highest(line)]), scale, target.prior.bounds),
         np.array([[variance]]),
         [line],
         log_evidence,
         lambda n, rng: line.ppf(rng.random(n))[:, None],
         lambda f: line.mean_of(lambda x: f(x.reshape(-1, 1)).reshape(x.shape)),
-        {"relative_error": error, "panels": len(line.values)},
+        {"relative_error": error, "panels": len(line.values), "converged": error <= _FINE_ERROR},
     )
 
 
 def _two(target: Target) -> Result:
     axes = window(target)
-    logs = target(_rows(axes)).reshape([len(a) for a in axes])
-    profiles = [logs.max(axis=1), logs.max(axis=0)]
+    coarse = target(_rows(axes)).reshape([len(a) for a in axes])
     before = None
     for panels in (16, 32, 64):
-        edges = [_edges(a, p, panels) for a, p in zip(axes, profiles, strict=True)]
+        edges = [_edges(a, np.moveaxis(coarse, j, 0), panels) for j, a in enumerate(axes)]
         nodes, weights = zip(*(nodes_of(e) for e in edges), strict=True)
         rows = _rows([n.ravel() for n in nodes])
-        logs = target(rows)
+        logs = without_poles(target(rows))
         mass = np.exp(logs - logs.max()) * np.outer(weights[0].ravel(), weights[1].ravel()).ravel()
         log_evidence = float(np.log(mass.sum()) + logs.max())
         error = 1.0 if before is None else abs(np.expm1(log_evidence - before))
         before = log_evidence
         if error < 1e-9:
             break
-    _judge(error, 1e-4)
+    _judge(error, _LOOSE_ERROR)
     return _result_of_two(target, edges, rows, mass / mass.sum(), logs, log_evidence, error)
 
 
-def _edges(axis: Floats, profile: Floats, panels: int) -> Floats:
+def _edges(axis: Floats, logs: Floats, panels: int) -> Floats:
     """Cut an axis into panels, half of them spread evenly and half where the density is."""
+    profile = without_poles(logs).max(axis=1)
     high = np.exp((profile - profile.max()) / 2)
     climb_ = np.concatenate([[0.0], np.cumsum(np.diff(axis) * (high[1:] + high[:-1]) / 2)])
     even = (axis - axis[0]) / (axis[-1] - axis[0])
-    return np.interp(np.linspace(0, 1, panels + 1), (even + climb_ / climb_[-1]) / 2, axis)
+    edges = np.interp(np.linspace(0, 1, panels + 1), (even + climb_ / climb_[-1]) / 2, axis)
+    # where the density is infinite at an end, ever narrower panels towards it
+    closer = 8.0 ** -np.arange(1, 14)
+    if np.any(logs[0, 1:-1] == np.inf):
+        edges = np.concatenate([edges, edges[0] + (edges[1] - edges[0]) * closer])
+    if np.any(logs[-1, 1:-1] == np.inf):
+        edges = np.concatenate([edges, axis[-1] - (axis[-1] - edges[panels - 1]) * closer])
+    return np.unique(edges)
 
 
 def _result_of_two(
@@ -121,7 +140,7 @@ def _result_of_two(
     table = mass.reshape(edges[0].size * 8 - 8, -1)
     lines = [Line(e, (table.sum(axis=1 - j) / nodes_of(e)[1].ravel()).reshape(-1, 8)) for j, e in enumerate(edges)]
     scale = np.sqrt(np.diag(covariance))
-    top, _ = climb(target, rows[int(np.argmax(logs))], scale, target.prior.bounds)
+    best = rows[int(np.argmax(logs))]
     cell = _rows([nodes_of(e)[1].ravel() for e in edges])  # the weight of a node is the width of its cell
 
     def draw(n: int, rng: np.random.Generator) -> Floats:
@@ -133,8 +152,12 @@ def _result_of_two(
     def average(function: Callable[[Floats], Floats]) -> float:
         return float(mass @ function(rows))
 
-    told: dict[str, Any] = {"relative_error": error, "panels": edges[0].size - 1}
-    return Result("grid", mean, top, covariance, lines, log_evidence, draw, average, told)
+    told: dict[str, Any] = {"relative_error": error, "panels": edges[0].size - 1, "converged": error <= _LOOSE_ERROR}
+
+    def find_mode() -> Floats:
+        return summit(target, best, scale, target.prior.bounds)
+
+    return Result("grid", mean, find_mode, covariance, lines, log_evidence, draw, average, told)
 
 
 def _judge(error: float, limit: float) -> None:

@@ -10,7 +10,7 @@ from numpy.polynomial import legendre
 from latently.infer.factors import Floats
 
 NODES = 8
-_DEEPEST = 50  # halvings of a panel
+_DEEPEST = 400  # halvings of a panel: poles at zero need them, at a cliff panels are soon without width
 _MOST_PANELS = 20_000
 _X, _W = legendre.leggauss(NODES)
 _TO_SERIES = np.linalg.inv(legendre.legvander(_X, NODES - 1))  # values at nodes -> coefficients
@@ -62,8 +62,9 @@ class Line:
 
     def _locate(self, points: Floats) -> tuple[Floats, Floats]:
         panel = np.clip(np.searchsorted(self.edges, points, side="right") - 1, 0, len(self.values) - 1)
-        low, high = self.edges[panel], self.edges[panel + 1]
-        return panel, 2 * (points - low) / (high - low) - 1
+        low, width = self.edges[panel], np.diff(self.edges)[panel]
+        # next to a cliff or a pole, panels end up without width
+        return panel, np.where(width > 0, 2 * (points - low) / np.where(width > 0, width, 1.0), 0.0) - 1
 
     def ppf(self, q: Floats) -> Floats:
         """Quantiles, by bisection within the panel."""
@@ -134,7 +135,12 @@ def integrate(function: Callable[[Floats], Floats], edges: Floats) -> tuple[Line
 def _at_nodes(function: Callable[[Floats], Floats], panels: Floats) -> Floats:
     middle, half = panels.mean(axis=1), (panels[:, 1] - panels[:, 0]) / 2
     points = middle[:, None] + half[:, None] * _X
-    return np.asarray(function(points.ravel())).reshape(points.shape)
+    return without_poles(np.asarray(function(points.ravel()))).reshape(points.shape)
+
+
+def without_poles(logs: Floats) -> Floats:
+    """Leave out single points where a density is infinite: they carry no probability."""
+    return np.where(logs == np.inf, -np.inf, logs)
 
 
 def _halved(panels: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ class Result:
     ----------
     method : str
         "exact", "grid", "laplace" or "sample".
-    mean, mode : ndarray (d,)
-        Mean, and place of highest density.
+    mean : ndarray (d,)
+        Mean.
+    find_mode : callable
+        Gives the place of highest density, `mode`; an error if there is none.
     covariance : ndarray (d, d)
         Covariance.
     marginals : list
@@ -39,13 +42,18 @@ class Result:
 
     method: str
     mean: Floats
-    mode: Floats
+    find_mode: Callable[[], Floats]
     covariance: Floats
     marginals: list[Marginal]
     log_evidence: float
     draw: Callable[[int, np.random.Generator], Floats]
     average: Callable[[Callable[[Floats], Floats]], float]
     diagnostics: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def mode(self) -> Floats:
+        """The place of highest density: looked for when it is asked for, since there need not be one."""
+        return self.find_mode()
 
 
 def laplace(target: Target, starts: Floats, scale: Floats) -> Result:
@@ -67,7 +75,7 @@ def laplace(target: Target, starts: Floats, scale: Floats) -> Result:
     return Result(
         "laplace",
         mode,
-        mode,
+        lambda: mode,
         covariance,
         [stats.norm(m, np.sqrt(v)) for m, v in zip(mode, np.diag(covariance), strict=True)],
         float(evidence),

@@ -17,11 +17,19 @@ from latently.infer.methods import Result, laplace
 from latently.infer.optimise import climb
 from latently.infer.priors import Function
 from latently.infer.sampled import sampled
-from latently.infer.setting import as_family, as_parameters
+from latently.infer.setting import Limits, as_family, as_parameters
 from latently.infer.summaries import equal_tailed, half_maximum, shortest
 from latently.infer.target import Target, family_rows, rows_of
 
 METHODS = ("auto", "exact", "grid", "laplace", "sample")
+
+
+def _if_any(find: Callable[[], Floats]) -> Floats | None:
+    """Give what is found; None where the density has no maximum."""
+    try:
+        return find()
+    except ValueError:
+        return None
 
 
 class Posterior:
@@ -53,8 +61,13 @@ class Posterior:
         For "sample": effective sample size to reach.
     max_steps
         For "sample": the most steps of each walker.
+    max_evaluations
+        For "sample": the budget, a number of evaluations of the log density. It is looked at between steps; when it
+        is spent before the chains agree, a `PosteriorWarning` says how far they came, and `converged` is False.
     random_state
         Seed of the sampler.
+    verbose
+        For "sample": draw a progress bar, on a terminal only.
 
     Attributes
     ----------
@@ -96,7 +109,9 @@ class Posterior:
         start: ArrayLike | None = None,
         n_samples: int = 1000,
         max_steps: int = 9600,
+        max_evaluations: int = 1_000_000,
         random_state: Any = None,
+        verbose: bool = True,
     ) -> None:
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
@@ -104,7 +119,7 @@ class Posterior:
         self._prior, self._data, self._start = prior, data, start
         self._conjugate = isinstance(prior, Prior) and self._family is not None
         self._wanted = method
-        self._limits = (n_samples, max_steps)
+        self._limits = Limits(n_samples, max_steps, max_evaluations, verbose)
         self._random_state = random_state
         if self._conjugate:
             if method not in ("auto", "exact"):
@@ -130,7 +145,7 @@ class Posterior:
         if method == "grid":
             return grid(self._target)
         if method == "sample":
-            return sampled(self._target, self._start, generator(self._random_state), *self._limits)
+            return sampled(self._target, self._start, generator(self._random_state), self._limits)
         return laplace(self._target, *self._guesses())
 
     def _guesses(self) -> tuple[Floats, Floats]:
@@ -161,6 +176,11 @@ class Posterior:
     def diagnostics(self) -> dict[str, Any]:
         """How far it can be trusted: R-hat and effective sample sizes, or the error of the integral."""
         return self.result.diagnostics
+
+    @property
+    def converged(self) -> bool:
+        """Whether it can be trusted as it is: chains that agree, an integral that is settled."""
+        return bool(self.diagnostics.get("converged", True))
 
     def log_prior(self, theta: ArrayLike) -> Floats:
         """Log prior density of rows (n, d)."""
@@ -284,12 +304,14 @@ class Posterior:
         return self.result.average(rows_of(function, None))
 
     def summary(self, level: float = 0.95) -> dict[str, dict[str, Any]]:
-        """Give all summaries of each parameter, as plain numbers."""
-        bars, equal, hdi = self.error_bars(), self.interval(level), self.interval(level, "hdi")
+        """Give all summaries of each parameter, as plain numbers; None for a maximum that does not exist."""
+        equal, hdi = self.interval(level), self.interval(level, "hdi")
+        top = _if_any(lambda: self.map)
+        bars = [_if_any(lambda m=m: half_maximum(m)) for m in self.result.marginals]
         return {
             name: {
-                "map": float(self.map[j]),
-                "half_maximum": tuple(bars[j].tolist()),
+                "map": None if top is None else float(top[j]),
+                "half_maximum": None if bars[j] is None else tuple(bars[j].tolist()),
                 "mean": float(self.mean[j]),
                 "sd": float(self.sd[j]),
                 "interval": tuple(equal[j].tolist()),

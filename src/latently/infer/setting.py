@@ -1,11 +1,29 @@
 """What a posterior is made from, as users write it down."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from latently.distributions.base import Family
 from latently.infer.priors import Function, Independent, Parameters
 from latently.infer.target import rows_of
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a sampler may work, and whether it says how far it is."""
+
+    n_samples: int
+    max_steps: int
+    max_evaluations: int
+    verbose: bool
+
+    def __post_init__(self) -> None:
+        for name in ("n_samples", "max_steps", "max_evaluations"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
 def as_family(likelihood: Any, data: Any) -> Family | None:

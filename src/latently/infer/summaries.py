@@ -85,10 +85,12 @@ def highest(marginal: Marginal) -> float:
 def half_maximum(marginal: Marginal) -> Floats:
     """Give the two places around the highest one where the density has fallen to half: the error bars of a MAP.
 
-    The end of the support, if it does not fall that far.
+    The end of the support, if it does not fall that far. A density that is infinite somewhere has none.
     """
     top = highest(marginal)
     half = float(marginal.pdf(top)) / 2
+    if not np.isfinite(half):
+        raise _no_maximum(top)
     places = _scan(marginal)
     below = [p for p in places[places < top][::-1] if marginal.pdf(p) < half]
     above = [p for p in places[places > top] if marginal.pdf(p) < half]
@@ -98,7 +100,13 @@ def half_maximum(marginal: Marginal) -> Floats:
         ends[0] = brentq(fall, below[0], top, xtol=1e-12 * max(1.0, abs(top)))
     if above:
         ends[1] = brentq(fall, top, above[0], xtol=1e-12 * max(1.0, abs(top)))
+    if ends[1] - ends[0] < 1e-6 * np.diff(equal_tailed(marginal, 0.5))[0]:
+        raise _no_maximum(top)  # panels and bins are finite even where the density is not
     return np.array(ends)
+
+
+def _no_maximum(at: float) -> ValueError:
+    return ValueError(f"the density rises without bound at {at:.6g}: it has no maximum; use quantiles or intervals")
 
 
 def _scan(marginal: Marginal) -> Floats:

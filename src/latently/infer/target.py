@@ -22,10 +22,15 @@ class Target:
         self.d = len(prior.names)
 
     def log_likelihood(self, theta: Floats) -> Floats:
-        """Log likelihood of rows (n, d); NaN and +inf are errors."""
+        """Log likelihood of rows (n, d); NaN and +inf are errors, except on the very ends of the prior."""
         with np.errstate(all="ignore"):  # log 0 is -inf, as it should be; NaN is seen to below
             values = self._log_likelihood(theta)
-        bad = np.flatnonzero(np.isnan(values) | (values == np.inf))
+        odd = np.isnan(values) | (values == np.inf)
+        if odd.any():  # a standard deviation of exactly zero has no probability: nobody should have to mind it
+            on_end = np.any((theta == self.prior.bounds[:, 0]) | (theta == self.prior.bounds[:, 1]), axis=1)
+            values = np.where(np.isnan(values) & on_end, -np.inf, values)
+            odd &= ~on_end
+        bad = np.flatnonzero(odd)
         if len(bad):
             at = ", ".join(f"{n}={v:.6g}" for n, v in zip(self.prior.names, theta[bad[0]], strict=True))
             raise ValueError(
@@ -35,13 +40,19 @@ class Target:
         return values
 
     def __call__(self, theta: Floats) -> Floats:
-        """Log of prior times likelihood; the likelihood is not asked where the prior is zero."""
+        """Log of prior times likelihood; the likelihood is not asked where the prior is zero.
+
+        It may be +inf, at an end of the prior.
+        """
         total = np.array(self.prior.log_prob(theta), dtype=np.float64)
         inside = np.all((theta >= self.prior.bounds[:, 0]) & (theta <= self.prior.bounds[:, 1]), axis=1)
         total[~inside | np.isnan(total)] = -np.inf
         open_ = total > -np.inf
         if open_.any():
-            total[open_] += self.log_likelihood(theta[open_])
+            seen = self.log_likelihood(theta[open_])
+            # a prior that is infinite at its end times a likelihood that is zero there: no density at that point
+            possible = seen > -np.inf
+            total[open_] = np.where(possible, total[open_] + np.where(possible, seen, 0.0), -np.inf)
         return total
 
 

@@ -1,16 +1,31 @@
 """A progress bar as an `on_iteration` hook, on a terminal only: iterations, objective and rows per second."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from latently.learn.em import Hook, Step
 
+Draw = Callable[..., None]  # how much is done, a note, a rate
+
 
 @contextmanager
 def progress(title: str, max_iter: int, verbose: int | bool) -> Iterator[Hook | None]:
     """Yield a hook that draws one bar for a long fit; None when silent or when nobody is looking."""
+    with drawn(title, max_iter, verbose) as draw:
+        clock = _Clock()
+
+        def on_iteration(step: Step[Any, Any]) -> None:
+            per_row, rate = step.objective / step.stats.rows, step.stats.rows / clock.lap()
+            draw(step.iteration, f"{per_row:.6g} per row", f"{rate:.3g} rows/s")
+
+        yield None if draw is None else on_iteration
+
+
+@contextmanager
+def drawn(title: str, total: int, verbose: int | bool) -> Iterator[Draw | None]:
+    """Yield a function that draws how much of a total is done; None when silent or when nobody is looking."""
     if not verbose:
         yield None
         return
@@ -21,13 +36,8 @@ def progress(title: str, max_iter: int, verbose: int | bool) -> Iterator[Hook | 
         yield None
         return
     with _bar(console) as bar:
-        task, clock = bar.add_task(title, total=max_iter, objective="", rate=""), _Clock()
-
-        def on_iteration(step: Step[Any, Any]) -> None:
-            per_row, rate = step.objective / step.stats.rows, step.stats.rows / clock.lap()
-            bar.update(task, completed=step.iteration, objective=f"{per_row:.6g} per row", rate=f"{rate:.3g} rows/s")
-
-        yield on_iteration
+        task = bar.add_task(title, total=total, objective="", rate="")
+        yield lambda done, note="", rate="": bar.update(task, completed=done, objective=note, rate=rate)
 
 
 class _Clock:

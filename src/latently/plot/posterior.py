@@ -24,9 +24,9 @@ class PosteriorDisplay:
         Places and densities; the likelihood is scaled to the height of the posterior. Prior and likelihood are
         None if there are further parameters: they are then not functions of this one alone.
     map, mean : float
-        Highest point and mean.
+        Highest point and mean; a density that is infinite at an end has no highest point: None.
     half_maximum, interval : tuple
-        Ends of the full width at half maximum, and of the credible interval.
+        Ends of the full width at half maximum, None if there is no maximum, and of the credible interval.
 
     Examples
     --------
@@ -43,9 +43,9 @@ class PosteriorDisplay:
     prior: NDArray[Any] | None
     likelihood: NDArray[Any] | None
     posterior: NDArray[Any]
-    map: float
+    map: float | None
     mean: float
-    half_maximum: tuple[float, float]
+    half_maximum: tuple[float, float] | None
     interval: tuple[float, float]
     level: float = 0.95
     ax_: Any = field(default=None, init=False)
@@ -76,6 +76,7 @@ class PosteriorDisplay:
         room = 0.15 * (high - low)
         ends = marginal.support()
         x = np.linspace(max(low - room, ends[0]), min(high + room, ends[1]), n_points)
+        x = x[np.isfinite(marginal.pdf(x))]  # it may be infinite at an end
         density = np.asarray(marginal.pdf(x))
         before = likelihood = None
         if len(posterior.names) == 1:
@@ -107,9 +108,10 @@ class PosteriorDisplay:
         inside = (self.x >= self.interval[0]) & (self.x <= self.interval[1])
         shade = {"alpha": 0.2, "label": f"{self.level:.0%} interval"}
         self.ax_.fill_between(self.x[inside], self.posterior[inside], **shade)
-        half = float(np.interp(self.map, self.x, self.posterior)) / 2
-        self.ax_.hlines(half, *self.half_maximum, color="black", linewidth=1, label="full width at half maximum")
-        self.ax_.axvline(self.map, color="black", linewidth=0.8, label=f"MAP {self.map:.3g}")
+        if self.map is not None and self.half_maximum is not None:
+            half = float(np.interp(self.map, self.x, self.posterior)) / 2
+            self.ax_.hlines(half, *self.half_maximum, color="black", linewidth=1, label="full width at half maximum")
+            self.ax_.axvline(self.map, color="black", linewidth=0.8, label=f"MAP {self.map:.3g}")
         self.ax_.set(xlabel=self.name, ylabel="density", ylim=(0, None))
         self.ax_.legend()
         return self
