@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from scipy.special import ndtri
+
 from latently.explain import surprises
 from latently.report.study.evidence import beliefs
+from latently.report.study.power import OFTEN
 from latently.report.study.study import Skipped, Study, shown
-from latently.report.study.words import counted, cut, number, percent, short
+from latently.report.study.words import cut, number, percent, short
 
 ALARM = 0.005  # expected false alarms in a table without anomalies
 _MOST_ROWS, _MOST_REASONS = 50, 4
@@ -35,8 +38,11 @@ def anomalies(study: Study) -> dict[str, Any]:
     sure = beliefs(strange.log_p, prepared.rows)
     rows = order[:_MOST_ROWS]
     reasons = _reasons(study, rows)
+    # a number moved by this much is beyond the limit unless it was on the other side by chance
+    finds = float(np.median(strange.reach(limit)) + ndtri(OFTEN))
     return {
-        "text": _text(len(found), prepared.rows),
+        "text": _text(len(found), prepared.rows, finds),
+        "finds": finds,
         "threshold": float(-limit),
         "count": len(found),
         "rows": [
@@ -51,11 +57,12 @@ def anomalies(study: Study) -> dict[str, Any]:
     }
 
 
-def _text(count: int, rows: int) -> str:
+def _text(count: int, rows: int, finds: float) -> str:
     often = f"once in {1 / ALARM:.0f} tables"
     rule = f"A row is listed if a table of {rows} rows like the others would have one like it {often}."
     if count == 0:
-        return f"No row is out of line with the others. {rule}"
+        size = f"A number moved by {finds:.1f} standard deviations would have been found in 9 of 10 such tables."
+        return f"No row is out of line with the others. {rule} {size}"
     are = "row is" if count == 1 else "rows are"
     return f"{count} {are} out of line with the others ({percent(count / rows)}). {rule}"
 
@@ -105,6 +112,6 @@ def anomaly_insight(found: dict[str, Any]) -> dict[str, Any]:
     """The finding in one sentence."""
     first = found["rows"][0]
     why = f": {first['reasons'][0]['text']}" if first["reasons"] else ""
-    verb = "does" if found["count"] == 1 else "do"
-    text = f"{counted(found['count'], 'row')} {verb} not belong; the clearest is row {first['row']}{why}."
+    more = f" It is the clearest of {found['count']} such rows." if found["count"] > 1 else ""
+    text = f"Row {first['row']} does not belong{why}.{more}"
     return {"text": text, "section": "anomalies", "probability": first["probability"], "interval": None}

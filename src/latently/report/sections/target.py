@@ -60,7 +60,7 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
     if len(rows) < _LEAST_ROWS:
         raise Skipped(f"Column {short(column.name)} is known in {counted(len(rows), 'row')}: at least 40 are needed.")
     rng = study.prepared.rng(10)
-    rows = rng.permutation(rows)[:MOST_ROWS]
+    rows = rng.permutation(study.prepared.first(rows))[:MOST_ROWS]
     X = np.column_stack([c.model[rows] for c in others])
     cut_at = round(len(rows) * (1 - _HELD))
     y, classes = y[rows], column.classes if column.role == "codes" else ()
