@@ -165,14 +165,14 @@ def _study(study: Study, tell: Tell) -> Study:
         return replace(study, why_not=why_not)
     fitted = fit_model(prepared)
     tell("clusters")
-    separation = separate(prepared, fitted, study.order)
+    separation = separate(prepared, fitted, study.order if study.time else None)
     tell("anomalies")
-    strange = strangeness(prepared, fitted.view, separation.groups)
+    strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
     # numbers that do not belong have widened the model: it is fitted again without them
     doubtful = strange.cells < _DOUBTFUL
     if 0 < doubtful.any(axis=1).mean() <= FEW_FAR:
         fitted = without(prepared, fitted, doubtful)
-        strange = strangeness(prepared, fitted.view, separation.groups)
+        strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
     return replace(study, fitted=fitted, separation=separation, strange=strange)
 
 
@@ -187,7 +187,7 @@ def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dic
 
 
 def _repeats(prepared: Prepared) -> dict[str, int]:
-    """Rows that repeat another exactly, and those of them that are taken for copies and left out of models and tests."""
+    """Rows that repeat another exactly, and those of them that models and tests leave out as copies."""
     return {"repeats": prepared.repeats, "copies": prepared.rows - prepared.distinct}
 
 

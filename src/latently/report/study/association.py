@@ -210,8 +210,9 @@ def _rarest(table: Values) -> list[float]:
 
 
 def _by_classes(table: Values, share: float = 1.0) -> tuple[float, float]:
-    """P-value of Pearson's test (by the rows that are worth independent ones, as Rao and Scott have it), and the
-    correlation that tells as much, corrected for chance.
+    """P-value of Pearson's test, and the correlation that tells as much, corrected for chance.
+
+    The statistic is divided by how many rows are worth an independent one, as Rao and Scott have it.
     """
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     n, freedom = table.sum(), (table.shape[0] - 1) * (table.shape[1] - 1)

@@ -1,7 +1,7 @@
 """The alternative to states: rows that follow from the rows before them.
 
-Each column is predicted from the rows before it, by its own past or by that of all columns; what is left is normal, or a
-mixture without memory. A missing value is replaced by its own prediction before it predicts others, so that every
+Each column is predicted from the rows before it, by its own past or by that of all columns; what is left is normal, or
+a mixture without memory. A missing value is replaced by its own prediction before it predicts others, so that every
 density is one of a row given what was seen before it, and densities of rows multiply to that of the series.
 """
 

@@ -32,6 +32,7 @@ _WIDTHS: Final = (0.3, 0.5, 0.75, 1.0)  # of a stretch, in distances of a peak f
 _BETWEEN: Final = (0.4, 0.5, 0.6)  # where a valley may lie on the way from one group to the other
 _LEAST_ROWS: Final = 40
 _FOLDS, _FEW_ROWS = 5, 5000
+_PARTS: Final = 10  # parts of a file, within which rows are compared with the rows before
 _MOST: Final = 0.5  # more than this share of the tests must see the valley
 APART: Final = 0.01
 
@@ -65,7 +66,8 @@ def separate(prepared: Prepared, fitted: Fitted, order: NDArray[np.int64] | None
     fitted
         Its model.
     order
-        Places of the sample in the order of time; as they are, if None.
+        Places of the sample in the order of time; None if they are in the order of the file, which may be sorted by
+        what makes the clusters.
     """
     groups: Groups = [(k,) for k in range(fitted.view.size)]
     X = prepared.tame[:_TEST_ROWS]
@@ -87,8 +89,11 @@ class _Follow:
     """How far rows resemble the rows before them, beyond being in the same group."""
 
     def __init__(self, prepared: Prepared, fitted: Fitted, X: Values, order: NDArray[np.int64] | None) -> None:
+        parts = np.arange(len(X)) * _PARTS // len(X)
+        by_file = order is None
         order = np.arange(len(X)) if order is None else order[order < len(X)]
-        lines = [X[order, j] for j in prepared.numeric]
+        # a file may be sorted by what makes the clusters: there, only what rows share with near ones counts
+        lines = [within(X[order, j], parts) if by_file else X[order, j] for j in prepared.numeric]
         self.lines = [x for x in lines if memory(x) is not None]
         self.own = _memberships(fitted.view, X[order]).argmax(axis=1) if self.lines else order
 

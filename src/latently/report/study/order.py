@@ -1,7 +1,7 @@
 """Rows that are not independent: how far each resembles the next, and how many independent rows that is worth.
 
-The correlation of two series varies like that of n / (1 + 2 sum of r_x(k) r_y(k)) independent rows (Bartlett), with r(k)
-their correlations with themselves k rows on. A series by itself is taken to be worth fewer rows only if the
+The correlation of two series varies like that of n / (1 + 2 sum of r_x(k) r_y(k)) independent rows (Bartlett), with
+r(k) their correlations with themselves k rows on. A series by itself is taken to be worth fewer rows only if the
 correlations are clear.
 """
 

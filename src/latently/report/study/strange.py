@@ -21,6 +21,7 @@ _TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
 _CAUTION: Final = 2.0  # standard errors (of about 1 / sqrt(rows)) by which the shape of a tail is lowered
 _SHARED: Final = 100.0  # rows that the shape of all columns together is worth for each
 _FURTHEST: Final = 35.0
+_MANY: Final = 5000  # rows of which one does not change a tail
 _LIGHT: Final = 0.05  # share of the rows, from which a component is heavy
 
 
@@ -51,10 +52,10 @@ class Strangeness:
     def reach(self, log_p: float) -> Values:
         """(d,) how far out a score must be, in standard deviations given the rest of its row, to be that rare alone."""
         each = log_p - np.log(2) - np.log(max(len(self.tails), 1))
-        return np.array([tail.distance(each) for tail in self.tails])
+        return np.array([tail.with_one_more().distance(each) for tail in self.tails])
 
 
-def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -> Strangeness:
+def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]], share: float = 1.0) -> Strangeness:
     """Judge every row of the table.
 
     Parameters
@@ -65,6 +66,8 @@ def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -
         The mixture.
     groups
         The components of each cluster. A light component vouches for its rows only if it is a cluster.
+    share
+        How many rows are worth an independent one.
     """
     X, judges = prepared.spread, view.ordered(_vouching(view, groups))
     n, d = len(X), len(view.numeric)
@@ -80,7 +83,7 @@ def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -
             whole[part] = _row_distances(answer, seen.sum(axis=1))
     if d == 0:
         return Strangeness(np.zeros(n), cells, density, shares)
-    tails, row_tails = _tails(cells), _tails(whole[:, None])
+    tails, row_tails = _tails(cells, share), _tails(whole[:, None], share)
     cell_logs = np.nan_to_num(np.stack([tail.log_beyond() for tail in tails], axis=1))
     row_logs = row_tails[0].log_beyond()
     many = np.log(np.maximum((~np.isnan(cells)).sum(axis=1), 1))
@@ -114,16 +117,13 @@ def _row_distances(answer: Answer, seen: NDArray[np.intp]) -> Values:
     return np.asarray(-ndtri_exp(np.minimum(log_tail, -1e-12) - np.log(2)))
 
 
-def _tails(distances: Values) -> "tuple[Tail, ...]":
+def _tails(distances: Values, share: float) -> "tuple[Tail, ...]":
     """The tail of each column of distances, by what it shows where 2 to 10 % of its rows lie."""
-    tails = [Tail(x) for x in distances.T]
+    tails = [Tail(x, share) for x in distances.T]
     rows, logs = (np.array([getattr(tail, name) for tail in tails]) for name in ("rows", "log_shape"))
     pooled = float(np.average(logs, weights=rows)) if rows.sum() else 0.0
     for j, tail in enumerate(tails):
-        weight = min(_SHARED, float(rows.sum() - rows[j]))
-        known = rows[j] + weight
-        middle = (rows[j] * logs[j] + weight * pooled) / known if known else 0.0
-        tail.shape = min(float(np.exp(middle - _CAUTION / np.sqrt(max(known, 1.0)))), 1.0)
+        tail.learn(pooled, min(_SHARED, float(rows.sum() - rows[j])))
     return tuple(tails)
 
 
@@ -134,8 +134,8 @@ class Tail:
     tails than normal are Weibull tails with a shape below 1. The furthest 2 % have no say but that they are far.
     """
 
-    def __init__(self, x: Values) -> None:
-        self.x, self.shape = x, 1.0
+    def __init__(self, x: Values, share: float = 1.0) -> None:
+        self.x, self.share, self.shape, self.others = x, share, 1.0, (0.0, 0.0)
         seen = x[~np.isnan(x)]
         self.rows, self.log_shape = 0, 0.0
         if len(seen) < 20:
@@ -149,6 +149,24 @@ class Tail:
         if self.rows:
             self.log_shape = float(minimize_scalar(self._loss, bounds=(-2.5, 1.0), method="bounded").x)
 
+    def learn(self, pooled: float, weight: float) -> None:
+        """Take the shape between its own and that of all columns together, which is worth some rows, with caution."""
+        self.others = (pooled, weight)
+        known = self.rows + weight
+        middle = (self.rows * self.log_shape + weight * pooled) / known if known else 0.0
+        caution = _CAUTION / np.sqrt(max(known / self.share, 1.0))
+        self.shape = min(float(np.exp(middle - caution)), 1.0)
+
+    def with_one_more(self) -> "Tail":
+        """The tail as it would be with one more number far out; itself, if rows are so many that it makes no odds."""
+        if not self.rows or len(self.x) > _MANY:
+            return self
+        moved = self.x.copy()
+        moved[np.nanargmin(np.abs(moved - np.nanmedian(moved)))] = _FURTHEST
+        made = Tail(moved, self.share)
+        made.learn(*self.others)
+        return made
+
     def _scale(self, shape: float) -> float:
         return float(((self.kept**shape).sum() / self.rows) ** (1 / shape))
 
@@ -160,7 +178,7 @@ class Tail:
     @property
     def scale(self) -> float:
         """Scale of the tail: no lighter than normal (1), and what few rows say is not taken at its word."""
-        return max(self._scale(self.shape), 1.0) * (1 + 1 / np.sqrt(self.rows))
+        return max(self._scale(self.shape), 1.0) * (1 + 1 / np.sqrt(max(self.rows / self.share, 1.0)))
 
     def log_beyond(self) -> Values:
         """Log of the chance to be beyond each distance."""
