@@ -9,7 +9,6 @@ import numpy as np
 from latently.report.study.association import Aspect, Pair, clearest_cell, compare, ranked
 from latently.report.study.evidence import belief
 from latently.report.study.information import Told
-from latently.report.study.order import inflation_of_mean, within
 from latently.report.study.power import association, correlation
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
@@ -33,7 +32,7 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
     if len(aspects) < 2 or len(study.prepared.sample) < _LEAST_ROWS:
         raise Skipped("Dependencies need two columns that vary and at least 20 rows.")
     pairs = list(combinations(range(len(aspects)), 2))
-    found = {(i, j): compare(aspects[i], aspects[j]) for i, j in pairs}
+    found = {(i, j): study.compare(aspects[i], aspects[j]) for i, j in pairs}
     limit = ALARM / len(pairs)
     sure = {places: pair for places, pair in found.items() if pair.p <= limit}
     finds = _finds(aspects, found, limit)
@@ -159,7 +158,7 @@ def _along(study: Study) -> list[dict[str, Any]]:
 
 def _signs(study: Study, aspect: Aspect, place: Aspect) -> list[tuple[Pair, str]]:
     """Tests of a column against the place in the file, and against the row before; each in words."""
-    change = compare(aspect, place, share=_share(study, aspect, place))
+    change = study.compare(aspect, place)
     told = sentence(aspect, place, change)
     told = told.replace("with row (", "along the file (").replace("where row is", "in the")
     here, before = (_cut(aspect, part) for part in (slice(1, None), slice(None, -1)))
@@ -174,17 +173,6 @@ def _signs(study: Study, aspect: Aspect, place: Aspect) -> list[tuple[Pair, str]
 def _cut(aspect: Aspect, part: slice) -> Aspect:
     scores = None if aspect.scores is None else aspect.scores[part]
     return Aspect(aspect.name, aspect.codes[part], aspect.labels, scores)
-
-
-def _share(study: Study, aspect: Aspect, place: Aspect) -> float:
-    """Rows of a column that are worth an independent one for a change along the file: by what the change leaves."""
-    if aspect.memory is None:
-        return 1.0
-    lines = [aspect.scores] if aspect.scores is not None else list(aspect.spots.T.astype(float))
-    left = [within(np.where(aspect.codes < 0, np.nan, line), place.codes.astype(np.int64)) for line in lines]
-    if study.stretches is not None:
-        left = [within(line, study.stretches) for line in left]
-    return max(inflation_of_mean(line) for line in left)
 
 
 def dependency_insight(found: dict[str, Any]) -> dict[str, Any]:

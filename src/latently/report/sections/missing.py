@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.association import Aspect, Pair, compare
+from latently.report.study.association import Aspect, Pair
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
 from latently.report.study.study import Study, shown
@@ -73,7 +73,7 @@ def _depends(study: Study) -> list[dict[str, Any]]:
     names = list(marks)
     pairs += [(a, marks[b], True) for i, a in enumerate(names) for b in names[i + 1 :]]
     limit = ALARM / max(len(pairs), 1)
-    found = [(name, other, holes, compare(marks[name], other)) for name, other, holes in pairs]
+    found = [(name, other, holes, study.compare(marks[name], other)) for name, other, holes in pairs]
     kept = sorted((f for f in found if f[3].p <= limit), key=lambda f: (f[3].p, -f[3].strength))
     return [_told(name, other, holes, pair, len(pairs)) for name, other, holes, pair in kept[:_DEPENDS]]
 

@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.association import Aspect, classed, normal_scores, ranked
+from latently.report.study.association import Aspect, Pair, classed, compare, normal_scores, ranked
 from latently.report.study.columns import Column
 from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
-from latently.report.study.order import innovations, memory, sorted_by, within
+from latently.report.study.order import inflation_of_mean, innovations, memory, sorted_by, within
 from latently.report.study.prepare import Prepared
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
@@ -97,6 +97,31 @@ class Study:
             fresh = np.zeros(len(aspect.codes))
             fresh[self.order] = normal_scores(innovations(self._in_order(aspect.scores, aspect)))
         return replace(aspect, memory=max(clear, key=lambda each: float(each @ each)), fresh=fresh)
+
+    def compare(self, a: Aspect, b: Aspect) -> Pair:
+        """Test whether two columns are independent; against a clock, by what the change along it leaves."""
+        clocks = [self._is_clock(each) for each in (a, b)]
+        if clocks == [True, False]:
+            return compare(a, b, share=self._share_along(b, a))
+        return compare(a, b, share=self._share_along(a, b) if clocks == [False, True] else None)
+
+    def _is_clock(self, aspect: Aspect) -> bool:
+        """Whether a column only rises, or only falls, along the rows."""
+        if aspect.scores is None:
+            return False
+        steps = np.diff(aspect.scores[self.order][aspect.codes[self.order] >= 0])
+        return bool((steps >= 0).all() or (steps <= 0).all())
+
+    def _share_along(self, aspect: Aspect, clock: Aspect) -> float:
+        """Rows of a column that are worth an independent one for a change along a clock."""
+        if aspect.memory is None:
+            return 1.0
+        lines = [aspect.scores] if aspect.scores is not None else list(aspect.spots.T.astype(float))
+        stretches = np.where(clock.codes < 0, clock.width, clock.codes).astype(np.int64)
+        left = [within(np.where(aspect.codes < 0, np.nan, line), stretches)[self.order] for line in lines]
+        if self.stretches is not None:
+            left = [within(line, self.stretches) for line in left]
+        return max(inflation_of_mean(line) for line in left)
 
     def _in_order(self, line: Values, aspect: Aspect) -> Values:
         x = np.where(aspect.codes < 0, np.nan, line)[self.order]
