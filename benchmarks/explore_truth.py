@@ -3,6 +3,8 @@
 Tables are simulated, explored, and the report is asked for what was put there. Noise counts as a false alarm if any
 insight is a finding.
 
+Sizes of effects that a report says it would have found in 9 of 10 tables are planted at just that size.
+
     python -m benchmarks.explore_truth [--tables 40] [--only noise clusters] [--json rates.json]
 """
 
@@ -73,6 +75,41 @@ def noise_class(rng, n=ROWS):
     return gaussian(rng, n)[0] | {"y": np.array(["a", "b", "c"])[rng.integers(0, 3, n)].tolist()}, {"target": "y"}
 
 
+# rows that are not independent
+
+
+def follow(phi, n=300, d=3):
+    """Columns in which each row follows from the row before, independent of each other."""
+
+    def make(rng):
+        return frame(followed(rng.normal(size=(n + 200, d)), phi)[200:]), {}
+
+    return make
+
+
+def followed(noise, phi):
+    out = noise.copy()
+    for t in range(1, len(out)):
+        out[t] += phi * out[t - 1]
+    return out
+
+
+def in_time(make):
+    def made(rng):
+        table, how = make(rng)
+        return table | {"t": np.arange(len(table["c0"])) + 0.5 * rng.random(len(table["c0"]))}, how | {"time": "t"}
+
+    return made
+
+
+def twice(rng, n=200):
+    return frame(np.tile(rng.normal(size=(n, COLUMNS)), (2, 1))), {}
+
+
+def each_twice(rng, n=200):
+    return frame(np.repeat(rng.normal(size=(n, COLUMNS)), 2, axis=0)), {}
+
+
 # planted
 
 
@@ -93,6 +130,27 @@ def classes(rng, n=ROWS):
     hidden = rng.integers(0, 2, n)[:, None]
     said = rng.random((n, COLUMNS)) < np.where(hidden, 0.85, 0.15)
     return {f"q{j}": np.where(x, "yes", "no").tolist() for j, x in enumerate(said.T)}, {}
+
+
+def sized(kind, rows, columns=4, phi=0.0):
+    """An effect of the size that a report on noise says it would have found in 9 of 10 tables."""
+
+    def make(rng):
+        noise = followed(rng.normal(size=(rows + 200, columns)), phi)[200:]
+        size = explore(noise).to_dict()[kind]["finds"]
+        other = rng.normal(size=(rows + 200, columns))
+        if kind == "dependencies":
+            other[:, 1] = size * other[:, 0] + np.sqrt(1 - size**2) * other[:, 1]
+        X = followed(other, phi)[200:]
+        if kind == "clusters":
+            way = rng.normal(size=columns)
+            X += np.outer(rng.integers(0, 2, rows), size * way / np.linalg.norm(way))
+        if kind == "anomalies":
+            X = noise
+            X[rows // 2, rng.integers(columns)] += size * rng.choice([-1, 1])
+        return frame(X), {"rows": {rows // 2}}
+
+    return make
 
 
 def strange(far):
@@ -187,6 +245,12 @@ def beyond_dependence(found, how):
     return any(i["kind"] == "finding" and i["section"] != "dependencies" for i in found["insights"])
 
 
+def false_finding(found, how):
+    """Anything but that rows repeat, or that they resemble the rows before."""
+    rest = [i for i in found["insights"] if i["kind"] == "finding" and "not in a random order" not in i["text"]]
+    return any("repeat" not in i["text"] for i in rest)
+
+
 def has_clusters(k):
     return lambda found, how: found["clusters"]["n"] == k
 
@@ -233,16 +297,30 @@ SETTINGS = {
     "noise: gaussian": (gaussian, any_finding),
     "noise: skewed": (skewed, any_finding),
     "noise: discrete": (discrete, any_finding),
-    "noise: mixed, 5 % holes": (mixed_with_holes, any_finding),
+    "noise: mixed, 5 % missing": (mixed_with_holes, any_finding),
     "noise: heavy tails (t, 3 degrees)": (heavy, any_finding),
     "noise: correlated (all but dependence)": (correlated, beyond_dependence),
     "noise: along time": (noise_in_time, any_finding),
     "noise: target, a number": (noise_target, any_finding),
     "noise: target, a class": (noise_class, any_finding),
+    "not independent: AR(0.7), along time": (in_time(follow(0.7)), any_finding),
+    "not independent: AR(0.95), along time": (in_time(follow(0.95)), any_finding),
+    "not independent: AR(0.7), order not told": (follow(0.7), false_finding),
+    "not independent: all rows twice": (twice, false_finding),
+    "not independent: each row twice": (each_twice, false_finding),
+    "size told: correlation, 60 rows": (sized("dependencies", 60), pair_found("c0", "c1")),
+    "size told: correlation, 500 rows": (sized("dependencies", 500), pair_found("c0", "c1")),
+    "size told: correlation, 300 rows, AR(0.7)": (sized("dependencies", 300, 3, 0.7), pair_found("c0", "c1")),
+    "size told: clusters, 60 rows": (sized("clusters", 60), has_clusters(2)),
+    "size told: clusters, 150 rows": (sized("clusters", 150), has_clusters(2)),
+    "size told: clusters, 500 rows, 10 columns": (sized("clusters", 500, 10), has_clusters(2)),
+    "size told: clusters, 3000 rows": (sized("clusters", 3000), has_clusters(2)),
+    "size told: one number, 60 rows": (sized("anomalies", 60), most_rows),
+    "size told: one number, 500 rows": (sized("anomalies", 500, 6), most_rows),
     "clusters: 2, 4 sd apart": (clusters(4), has_clusters(2)),
     "clusters: 2, 5 sd apart": (clusters(5), has_clusters(2)),
     "clusters: 3, 5 sd apart": (clusters(5, 3), has_clusters(3)),
-    "clusters: 3, 5 sd apart, 10 % holes": (clusters_with_holes, has_clusters(3)),
+    "clusters: 3, 5 sd apart, 10 % missing": (clusters_with_holes, has_clusters(3)),
     "clusters: 2 hidden classes of 6 yes-no columns": (classes, has_clusters(2)),
     "anomalies: 1 % of rows, one number 8 sd out": (strange(8), most_rows),
     "anomalies: the same, any other row listed": (strange(8), other_rows),

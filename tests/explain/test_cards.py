@@ -118,3 +118,28 @@ def test_one_cluster_and_what_has_no_clusters(iris):
     assert card["columns"][0]["information"] == 0
     with pytest.raises(TypeError, match="neither predict_proba nor predict"):
         cluster_cards(type("Silent", (), {"get_params": Known.get_params})(), X)
+
+
+def test_quantiles_of_a_cluster_are_those_of_its_rows(iris):
+    X, y = iris
+    for k, card in enumerate(cluster_cards(Known(y), X)):
+        for name, entry in by_name(card).items():
+            expected = np.quantile(X.loc[y == k, name], [0.1, 0.5, 0.9], method="inverted_cdf")
+            assert [entry["low"], entry["median"], entry["high"]] == expected.tolist()
+
+
+def test_quantiles_weigh_the_rows_by_membership():
+    class Soft(Known):
+        def predict_proba(self, X):
+            return np.column_stack([self.labels, 1 - self.labels])
+
+    # of the weight of the first cluster, 10 % lie at 1, 80 % at 2 and 3, and 10 % at 4
+    table = pd.DataFrame({"x": [4.0, 1.0, 3.0, 2.0, 5.0]})
+    entry = by_name(cluster_cards(Soft([0.1, 0.11, 0.5, 0.29, 0.0]), table)[0])["x"]
+    assert (entry["low"], entry["median"], entry["high"]) == (1.0, 3.0, 3.0)
+
+
+def test_equal_values_count_half(iris):
+    table = pd.DataFrame({"x": [1.0, 1.0, 2.0, 1.0, 1.0, 0.0]})
+    entry = by_name(cluster_cards(Known([0, 0, 0, 1, 1, 1]), table)[0])["x"]
+    assert_allclose(entry["probability_higher"], roc_auc_score([1, 1, 1, 0, 0, 0], table["x"]))

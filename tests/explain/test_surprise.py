@@ -87,3 +87,41 @@ def test_wrong_orders_and_widths(pair):
         surprise_shares(model, X, n_orders=0)
     with pytest.raises(ValueError, match="features"):
         surprise_shares(model, X[:, :1])
+
+
+def test_rows_that_are_as_surprising_do_not_count_as_less(pair):
+    model, X = pair
+    order = np.argsort(-model.score_samples(X[:5]))
+    told = surprises(model, X[:5][order], reference=np.repeat(X[:5], 3, axis=0))
+    assert_allclose([row["rank"] for row in told], [0.0, 0.2, 0.4, 0.6, 0.8])
+
+
+def test_each_order_comes_with_its_reverse():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 3)) @ rng.normal(size=(3, 3))
+    model = GaussianMixture(1, reg_covar=0.0).fit(X)
+    normal = multivariate_normal(model.means_[0], model.covariances_[0])
+    # with one order asked for, a column is told given what comes before it, and given what comes after it
+    one, *_ = np.random.RandomState(5).permutation(3)[None]
+    expected = np.zeros_like(X)
+    for order in (one, one[::-1]):
+        for at, j in enumerate(order):
+            after, before = sorted(order[: at + 1]), sorted(order[:at])
+            expected[:, j] -= (part(normal, X, after) - part(normal, X, before)) / 2
+    assert_allclose(surprise_shares(model, X, n_orders=1, random_state=5), expected, rtol=1e-7, atol=1e-7)
+
+
+def part(normal, X, columns):
+    """Log density of some columns."""
+    if not columns:
+        return np.zeros(len(X))
+    return multivariate_normal(normal.mean[columns], normal.cov[np.ix_(columns, columns)]).logpdf(X[:, columns])
+
+
+def test_excess_is_over_the_mean_of_what_is_there(pair):
+    model, X = pair
+    reference = X[:50].copy()
+    reference[:30, 1] = np.nan
+    shares = surprise_shares(model, reference)
+    told = {e["column"]: e for e in surprises(model, X[:1], reference=reference)[0]["columns"]}
+    assert_allclose(told["x1"]["surprise"] - told["x1"]["excess"], shares[30:, 1].mean())

@@ -92,3 +92,32 @@ def test_p_values_are_those_of_all_permutations() -> None:
     found = permuted(X, np.array([0]), 3, 4999, np.random.default_rng(0))
     assert abs(found.p[0] - 2 / 20) < 0.015
     assert found.adjusted == pytest.approx(found.p)
+
+
+def test_adjusted_p_values_are_those_of_the_smallest_of_all() -> None:
+    # of m independent columns, the smallest p-value is at most p with probability 1 - (1 - p)^m
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8))
+    X[30:, 0] += 0.75
+    found = permuted(X, np.arange(8), 30, 4999, rng)
+    assert 0.001 < found.p[0] < 0.05
+    assert found.adjusted[0] == pytest.approx(1 - (1 - found.p[0]) ** 8, rel=0.2)
+    assert all(adjusted >= p for adjusted, p in zip(found.adjusted, found.p, strict=True))
+
+
+def test_a_column_counts_as_changed_by_the_adjusted_p_value() -> None:
+    rng = np.random.default_rng(3)
+    old, new = ({f"c{j}": rng.normal(size=60) for j in range(12)} for _ in range(2))
+    found = compare(old, new)
+    assert any(column["p_value"] <= 0.1 for column in found["columns"])
+    for column in found["columns"]:
+        assert column["changed"] == (column["adjusted"] <= 0.05)
+        assert column["adjusted"] > column["p_value"]
+
+
+def test_the_fall_of_the_likelihood_is_that_of_old_over_new_rows() -> None:
+    rng = np.random.default_rng(4)
+    found = compare({"a": rng.normal(size=4000)}, {"a": rng.normal(size=4000) + 1.0})
+    # of two normal distributions one apart: half a nat, for the column and for the row
+    assert found["fall"] == pytest.approx(0.5, abs=0.08)
+    assert found["columns"][0]["fall"] == pytest.approx(0.5, abs=0.08)

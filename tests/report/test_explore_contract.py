@@ -40,6 +40,7 @@ def found():
         "same": ["s"] * n,
         "nothing": [None] * n,
     }
+    table["c"] += 0.5 * (table["stars"] - 3.0) + 2.0  # one jump of a and b together is no sign of dependence in time
     table["c"][7] = 90.0
     table["a"][rng.random(n) < 0.1] = np.nan
     table["b"] = np.where((rng.random(n) < 0.5) & side, np.nan, table["b"])

@@ -34,7 +34,7 @@ def test_nothing_is_said_as_such():
     _, found = told("noise: gaussian", 0)
     assert not any_finding(found, {})
     assert found["insights"][0]["text"].startswith("Nothing stands out")
-    assert found["insights"][0]["probability"] > 0.9
+    assert found["insights"][0]["probability"] is None  # none of the tests gives a probability of nothing
     assert "No clusters" in found["clusters"]["text"]
 
 

@@ -10,8 +10,9 @@ from latently.cluster import Mixture
 from latently.report.study.association import classed, compare, ranked
 from latently.report.study.curves import Curve, fit_curve
 from latently.report.study.evidence import belief, beliefs, share_interval
-from latently.report.study.groups import _valley, counted
+from latently.report.study.groups import _told, _valley, counted
 from latently.report.study.information import Told
+from latently.report.study.strange import _tails
 from latently.report.study.view import View, view_of
 
 RNG = np.random.default_rng(0)
@@ -165,3 +166,63 @@ def test_information_of_codes_is_that_of_their_table():
     assert Told(view, np.random.default_rng(0)).strength(0, 1) == pytest.approx(
         np.sqrt(1 - np.exp(-2 * nats)), abs=0.05
     )
+
+
+def test_classes_without_order_agree_with_scipy():
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 3, 400)
+    b = np.where(rng.random(400) < 0.2, a, rng.integers(0, 4, 400))
+    found = compare(
+        classed("a", a.astype(float), tuple("xyz"), ordered=False),
+        classed("b", b.astype(float), tuple("stuv"), ordered=False),
+    )
+    theirs = stats.chi2_contingency(found.table, correction=False)
+    assert theirs.dof == 6
+    assert found.p == pytest.approx(theirs.pvalue)
+
+
+def test_a_column_told_by_a_split_agrees_with_scipy():
+    rng = np.random.default_rng(6)
+    side = rng.random(300) < 0.4
+    codes = np.where(side & (rng.random(300) < 0.2), 2, rng.integers(0, 4, 300)).astype(float)
+    table = np.stack([np.bincount(codes[s].astype(int), minlength=4) for s in (side, ~side)])
+    assert _told(codes, side, 4) == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+
+
+def test_tails_of_few_rows_are_taken_with_caution():
+    # the chance of a value five standard deviations out is overstated, the more the fewer rows there are
+    exact = np.log(2) + stats.norm.logsf(5.0)
+    over = []
+    for rows in (100, 400, 3000):
+        far = []
+        for seed in range(30):
+            x = np.abs(np.random.default_rng([seed, rows]).normal(size=rows))
+            x[0] = 5.0
+            far.append(_tails(x[:, None], 1.0)[0].log_beyond()[0] - exact)
+        over.append(np.median(far))
+        assert np.mean(np.array(far) > 0) >= 0.9, rows  # without caution, one in two would be below
+    assert over[0] > over[1] > over[2] > 0
+
+
+def test_tails_of_rows_that_resemble_each_other_are_taken_with_more_caution():
+    x = np.abs(np.random.default_rng(0).normal(size=(500, 1)))
+    x[0] = 6.0
+    plain, shared = (_tails(x, share)[0].log_beyond()[0] for share in (1.0, 5.0))
+    assert shared > plain + 1
+
+
+def test_the_distance_of_a_chance_is_the_inverse_of_the_chance_of_a_distance():
+    x = np.abs(np.random.default_rng(0).standard_t(6, size=(400, 1)))
+    x[:3, 0] = [4.0, 6.0, 9.0]
+    tail = _tails(x, 1.0)[0]
+    assert [tail.distance(p) for p in tail.log_beyond()[:3]] == pytest.approx([4.0, 6.0, 9.0], rel=1e-6)
+
+
+def test_one_wild_value_does_not_bend_a_small_column():
+    kinds = []
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=60)
+        plain = fit_curve(x).kind
+        x[5] = 20.0
+        kinds.append((plain, fit_curve(x).kind))
+    assert sum(kind == "none" for _, kind in kinds) >= 16

@@ -34,7 +34,7 @@ def cluster_cards(model: Any, X: Any, *, schema: Schema | None = None) -> list[d
         probability of the cluster among the rows for which it is the most probable; None if there are none),
         "typical_row" (the row that belongs to it most, of the highest density), and "columns", those that tell
         most first. A column has "column", "kind", "information" (bits that its value tells about whether a row
-        belongs to the cluster) and "missing" (share of holes, in the cluster). A numeric one has "mean",
+        belongs to the cluster) and "missing" (share of missing values, in the cluster). A numeric one has "mean",
         "sd", "median", "low" and "high" (between them lie 80 % of the rows), "mean_rest", "sd_rest",
         "difference" (of the means, in standard deviations of the whole column) and "probability_higher" (that
         a row of the cluster has a higher value than one of the rest). Others have "typical" (the most probable

@@ -2,6 +2,7 @@
 
 import time as clock
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -68,8 +69,8 @@ def explore(
     seed
         Seed of all that is random; the same table and seed give the same report.
     max_rows
-        Rows that models and tests look at; of more rows a sample is taken. Columns, holes and strange rows are looked
-        at in all rows.
+        Rows that models and tests look at; of more rows a sample is taken. Columns, missing values and strange
+        rows are looked at in all rows.
     name
         What to call the table.
     total_rows
@@ -111,7 +112,7 @@ def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, 
     _check_names([column.name for column in judged], target=target, time=time)
     prepared = prepare(judged, len(judged[0].raw), max_rows, seed)
     tell("model")
-    study = _study(prepared, tell)
+    study = _study(Study(prepared, time=time), tell)
     contents = _source(prepared, name, total_rows)
     contents |= _sections(study, target, time, tell)
     contents["source"]["sampled"] = _sampled(contents, prepared, total_rows)
@@ -150,24 +151,29 @@ def _check_names(names: list[str], **asked: str | None) -> None:
             raise ValueError(f"{what}: column {name!r} is not in the table, which has {quote(names, 10)}")
 
 
-def _study(prepared: Prepared, tell: Tell) -> Study:
+def _why_not(prepared: Prepared) -> str:
     if prepared.rows < _LEAST_ROWS:
-        return Study(
-            prepared, why_not=f"The table has {counted(prepared.rows, 'row')}: a model needs at least {_LEAST_ROWS}."
-        )
-    if not prepared.used:
-        return Study(prepared, why_not="No column holds numbers or categories that vary: there is nothing to model.")
+        return f"The table has {counted(prepared.rows, 'row')}: a model needs at least {_LEAST_ROWS}."
+    if prepared.distinct < _LEAST_ROWS:
+        return f"The table has {counted(prepared.distinct, 'different row')}: a model needs at least {_LEAST_ROWS}."
+    return "" if prepared.used else "No column holds numbers or categories that vary: there is nothing to model."
+
+
+def _study(study: Study, tell: Tell) -> Study:
+    prepared = study.prepared
+    if why_not := _why_not(prepared):
+        return replace(study, why_not=why_not)
     fitted = fit_model(prepared)
     tell("clusters")
-    separation = separate(prepared, fitted)
+    separation = separate(prepared, fitted, study.order if study.time else None)
     tell("anomalies")
-    strange = strangeness(prepared, fitted.view, separation.groups)
+    strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
     # numbers that do not belong have widened the model: it is fitted again without them
     doubtful = strange.cells < _DOUBTFUL
     if 0 < doubtful.any(axis=1).mean() <= FEW_FAR:
         fitted = without(prepared, fitted, doubtful)
-        strange = strangeness(prepared, fitted.view, separation.groups)
-    return Study(prepared, fitted, separation, strange)
+        strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
+    return replace(study, fitted=fitted, separation=separation, strange=strange)
 
 
 def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dict[str, Any]:
@@ -176,8 +182,13 @@ def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dic
     return {
         "version": 1,
         "latently": __version__,
-        "source": about | {"sampled": [], "seed": int(prepared.seed), "seconds": 0.0},
+        "source": about | _repeats(prepared) | {"sampled": [], "seed": int(prepared.seed), "seconds": 0.0},
     }
+
+
+def _repeats(prepared: Prepared) -> dict[str, int]:
+    """Rows that repeat another exactly, and those of them that models and tests leave out as copies."""
+    return {"repeats": prepared.repeats, "copies": prepared.rows - prepared.distinct}
 
 
 def _sections(study: Study, target: str | None, time: str | None, tell: Tell) -> dict[str, Any]:
@@ -204,7 +215,7 @@ def _made(section: Callable[..., dict[str, Any]], study: Study, *given: Any, **h
 
 def _sampled(contents: dict[str, Any], prepared: Prepared, total_rows: int | None) -> list[str]:
     """Sections that did not look at all rows."""
-    rows = prepared.rows
+    rows = prepared.distinct
     if (total_rows or 0) > rows:
         return [name for name in _ORDER[4:13] if contents[name] and "skipped" not in contents[name]]
     limit = {"clusters": FIT_ROWS, "selection": FIT_ROWS, "map": POINTS, "missing": len(prepared.sample)}

@@ -60,7 +60,7 @@ def _remarks(column: Column, used: bool) -> list[str]:
     if column.kind in _WHY:
         made.append(_WHY[column.kind])
     elif not used:
-        made.append("not used by the model, which takes the 60 columns with the fewest holes")
+        made.append("not used by the model, which takes the 60 columns with the fewest missing values")
     if column.curve is not None and column.curve.kind != "none":
         made.append(f"the model sees its {_CURVES[column.curve.kind]}")
     return made

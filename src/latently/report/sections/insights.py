@@ -8,7 +8,7 @@ from latently.report.sections.dependencies import dependency_insight, order_insi
 from latently.report.sections.missing import missing_insight
 from latently.report.sections.target import target_insight
 from latently.report.sections.time import time_insight
-from latently.report.study.words import counted, listed
+from latently.report.study.words import counted, listed, percent, short
 
 MOST = 7
 
@@ -27,6 +27,8 @@ def insights(contents: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _found(contents: dict[str, Any]) -> list[dict[str, Any]]:
     made = []
+    if contents["source"].get("copies"):
+        made.append(_copies(contents["source"]))
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     if target.get("tells"):
         made.append(target_insight(target))
@@ -47,28 +49,55 @@ def _found(contents: dict[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
+def _copies(source: dict[str, Any]) -> dict[str, Any]:
+    are = "row repeats" if source["copies"] == 1 else "rows repeat"
+    share = percent(source["copies"] / max(source["rows_used"], 1))
+    text = f"{source['copies']} {are} another row exactly ({share}); models and tests look at each row once."
+    return {"text": text, "section": "columns", "probability": None, "interval": None}
+
+
 def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
     with_codes = [column for column in columns if column["codes"]]
     if not with_codes:
         return None
     first = max(with_codes, key=lambda column: column["codes"][0]["probability"])
     code = first["codes"][0]
-    names = listed([column["name"] for column in with_codes])
+    more = listed([short(column["name"]) for column in with_codes if column is not first])
+    also = f" Codes were found in {more} too." if more else ""
     text = (
-        f"{code['value']!r} in {names} probably stands for a missing value ({counted(code['count'], 'time')} in "
-        f"{first['name']}); "
-        "it is taken as missing."
+        f"{code['value']!r} in {short(first['name'])} ({counted(code['count'], 'time')}) stands for a missing value; "
+        f"it is taken as missing.{also}"
     )
     return {"text": text, "section": "columns", "probability": code["probability"], "interval": None}
 
 
 def _nothing(contents: dict[str, Any]) -> dict[str, Any]:
-    several = contents["clusters"].get("probability_more_than_one")
-    if several is None:
-        text, sure = f"Nothing can be said beyond the columns. {contents['clusters']['skipped']}", None
+    """What was tested, and what would have been found; there is no probability that there is nothing."""
+    if "skipped" in contents["clusters"]:
+        text, section = f"Nothing can be said beyond the columns. {contents['clusters']['skipped']}", "columns"
     else:
-        text, sure = "Nothing stands out: what was looked for could not be told from chance.", float(1 - several)
-    return {"text": text, "section": "columns" if sure is None else "clusters", "probability": sure} | {
-        "interval": None,
-        "kind": "nothing",
-    }
+        text, section = f"Nothing stands out. Looked for: {_looked_for(contents)}.{_would(contents)}", "clusters"
+    return {"text": text, "section": section, "probability": None, "interval": None, "kind": "nothing"}
+
+
+def _looked_for(contents: dict[str, Any]) -> str:
+    done = ["clusters with gaps between them"]
+    pairs, target, time = (contents[name] or {} for name in ("dependencies", "target", "time"))
+    done += ["rows that do not belong"] if "count" in contents["anomalies"] else []
+    done += [f"dependence ({counted(pairs['tests'], 'pair')} of columns)"] if "tests" in pairs else []
+    done += ["missing values that depend on other columns"] if contents["missing"].get("cells") else []
+    done += [f"what tells {short(target['name'])}"] if "name" in target else []
+    done += [f"states along {short(time['column'])}"] if "column" in time else []
+    return listed(done, len(done))
+
+
+def _would(contents: dict[str, Any]) -> str:
+    """The sizes of effects that would have been found in nine tables of ten like this one."""
+    pair, gap, far = (contents[name].get("finds") for name in ("dependencies", "clusters", "anomalies"))
+    sizes = [f"a correlation of {pair:.2f}"] if pair else []
+    sizes += [f"two clusters of equal size {gap:.1f} standard deviations apart"] if gap else []
+    sizes += [f"one number moved by {far:.1f} standard deviations"] if far else []
+    if not sizes:
+        return " The table is too small to find anything but the strongest effects."
+    either = " or ".join([", ".join(sizes[:-1]), sizes[-1]] if len(sizes) > 1 else sizes)
+    return f" In 9 of 10 such tables this would have been found: {either}. Weaker effects may be there."

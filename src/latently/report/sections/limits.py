@@ -10,8 +10,8 @@ _ALWAYS = (
     "A cluster is a group of rows with a gap around it. Groups that overlap, or differ only in spread, are not "
     "reported.",
     "What was not found may still be there: small tables hide weak effects, and only pairs of columns are tested.",
-    "Holes are filled as if they depended on the columns seen only; whether a value is missing because of what it was "
-    "cannot be seen in a table.",
+    "Missing values are filled as if they depended on the columns seen only; whether a value is missing because of "
+    "what it was cannot be seen in a table.",
     "A rare category alone is never called strange, and a row is only strange by numbers.",
 )
 
@@ -34,7 +34,7 @@ def limits(contents: dict[str, Any], study: Study) -> list[str]:
     if unread:
         made.append(f"What is written in {listed(unread)} is not read by the model.")
     if any(c.name not in prepared.names and c.role is not None for c in prepared.columns):
-        made.append("The model sees 60 columns at most; those with more holes are described, not modelled.")
+        made.append("The model sees 60 columns at most; those with more missing values are described, not modelled.")
     if prepared.is_sampled or contents["source"]["sampled"]:
         made.append("Where a sample was looked at, rare things in the other rows may have been missed.")
     return made + _by_section(contents)
@@ -50,12 +50,12 @@ def _by_section(contents: dict[str, Any]) -> list[str]:
         )
     if contents.get("time") and "skipped" not in contents["time"]:
         made.append(
-            "States suppose one series of rows with jumps between levels: a slow trend is cut into steps, and "
-            "several series in "
-            "one table should be explored one by one."
+            "States suppose one series of rows with jumps between levels; several series in one table should be "
+            "explored one by one."
         )
     if contents["dependencies"].get("order"):
         made.append(
-            "The rows are not in a random order; probabilities suppose that rows are independent of each other."
+            "The rows are not in a random order: where columns resemble the rows before, pairs, clusters and "
+            "anomalies are judged by fewer rows; a target is judged as if rows were independent, unless time is given."
         )
     return made

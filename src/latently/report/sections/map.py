@@ -1,4 +1,4 @@
-"""A map of the rows: the two main directions of the table as the model sees it, holes filled by the model."""
+"""A map of the rows: the two main directions of the table as the model sees it, missing values filled by the model."""
 
 from typing import Any
 

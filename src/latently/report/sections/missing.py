@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.association import Aspect, Pair, compare
+from latently.report.study.association import Aspect, Pair
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
 from latently.report.study.study import Study, shown
-from latently.report.study.words import cut, listed, percent, short
+from latently.report.study.words import counted, cut, listed, percent, short
 
 ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
@@ -17,7 +17,7 @@ _LEAST = 5
 
 
 def missing(study: Study) -> dict[str, Any]:
-    """Describe the holes of the table.
+    """Describe the missing values of the table.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def _text(cells: int, all_cells: int, complete: int, rows: int, depends: list[di
     )
     if depends:
         names = list(dict.fromkeys(entry["column"] for entry in depends))
-        return f"{start} Whether {listed(names)} is missing depends on other columns: the holes are not random."
+        return f"{start} Whether {listed(names)} is missing depends on other columns: it is not random."
     return f"{start} No sign was found that what is missing depends on other columns."
 
 
@@ -64,16 +64,16 @@ def _patterns(columns: tuple[Column, ...], holes: NDArray[np.bool_]) -> list[dic
 
 
 def _depends(study: Study) -> list[dict[str, Any]]:
-    """Columns whose holes go with the values of others, or with their holes; corrected for the number of tests."""
+    """Columns whose missing values go with values of others, or with theirs; corrected for the number of tests."""
     sample = study.prepared.sample
     gone = {c.name: c.missing[sample] for c in study.prepared.columns if c.kind not in ("empty", "constant")}
     gone = {name: g for name, g in gone.items() if _LEAST <= g.sum() <= len(g) - _LEAST}
-    marks = {name: _mark(name, g) for name, g in gone.items()}
+    marks = {name: study.remembered(_mark(name, g)) for name, g in gone.items()}
     pairs = [(name, other, False) for name in marks for other in study.aspects if other.name != name]
     names = list(marks)
     pairs += [(a, marks[b], True) for i, a in enumerate(names) for b in names[i + 1 :]]
     limit = ALARM / max(len(pairs), 1)
-    found = [(name, other, holes, compare(marks[name], other)) for name, other, holes in pairs]
+    found = [(name, other, holes, study.compare(marks[name], other)) for name, other, holes in pairs]
     kept = sorted((f for f in found if f[3].p <= limit), key=lambda f: (f[3].p, -f[3].strength))
     return [_told(name, other, holes, pair, len(pairs)) for name, other, holes, pair in kept[:_DEPENDS]]
 
@@ -106,7 +106,7 @@ def _told(name: str, other: Aspect, holes: bool, pair: Pair, tests: int) -> dict
 
 
 def _imputed(study: Study) -> list[dict[str, Any]]:
-    """What the model expects in some of the holes, with intervals that hold with 90 %."""
+    """What the model expects for some of the missing values, with intervals that hold with 90 %."""
     values = study.prepared.values
     spots = _spots(study.prepared.used, values)
     if not spots:
@@ -141,7 +141,7 @@ class _Filled:
 
 
 def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Some holes of every column, in rows of which something is known."""
+    """Some missing values of every column, in rows of which something is known."""
     gone = np.isnan(values)
     known = ~gone.all(axis=1)
     with_holes = [j for j in range(len(used)) if (gone[:, j] & known).any()]
@@ -154,9 +154,9 @@ def missing_insight(found: dict[str, Any]) -> dict[str, Any]:
     """The finding in one sentence."""
     first = next((entry for entry in found["depends"] if not entry["holes"]), found["depends"][0])
     more = len({entry["column"] for entry in found["depends"]}) - 1
-    rest = f" ({more} more of the columns have holes that are not random)" if more else ""
+    rest = f" (found for {counted(more, 'more column')} too)" if more else ""
     return {
-        "text": f"Holes are not random: {first['text']}{rest}.",
+        "text": f"Missing values are not random: {first['text']}{rest}.",
         "section": "missing",
         "probability": first["probability"],
         "interval": None,

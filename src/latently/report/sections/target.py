@@ -10,6 +10,7 @@ from latently.decide import Recalibrated
 from latently.predict import BayesianLinearRegression, NaiveBayes
 from latently.report.study.columns import Column
 from latently.report.study.evidence import share_interval
+from latently.report.study.order import inflation_of_mean
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, number, percent, short
 
@@ -60,7 +61,11 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
     if len(rows) < _LEAST_ROWS:
         raise Skipped(f"Column {short(column.name)} is known in {counted(len(rows), 'row')}: at least 40 are needed.")
     rng = study.prepared.rng(10)
-    rows = rng.permutation(rows)[:MOST_ROWS]
+    rows = rng.permutation(study.prepared.first(rows))[:MOST_ROWS]
+    if study.time is not None:  # the end is held back: rows between others are told by their neighbours
+        moments = next(c for c in study.prepared.columns if c.name == study.time).raw
+        rows = np.sort(rows)
+        rows = rows[np.argsort(moments[rows], kind="stable")]
     X = np.column_stack([c.model[rows] for c in others])
     cut_at = round(len(rows) * (1 - _HELD))
     y, classes = y[rows], column.classes if column.role == "codes" else ()
@@ -111,8 +116,12 @@ def _log_loss(model: Any, X: Values, known: NDArray[np.intp]) -> Values:
 
 
 def _gain(differences: Values) -> tuple[bool, float, float]:
-    """Whether a mean gain is above zero beyond chance, the gain, and its standard error."""
-    mean, error = float(differences.mean()), float(differences.std() / np.sqrt(len(differences)))
+    """Whether a mean gain is above zero beyond chance, the gain, and its standard error.
+
+    Gains that resemble those before them count for less.
+    """
+    rows = len(differences) / inflation_of_mean(differences)
+    mean, error = float(differences.mean()), float(differences.std() / np.sqrt(rows))
     return bool(mean > _SURE * error and mean > 0), mean, error
 
 
@@ -173,7 +182,7 @@ def _numbers(study: Study, task: Task) -> dict[str, Any]:
 
 
 class _Features:
-    """Inputs of a linear model: scores, their squares, indicators of classes and of holes."""
+    """Inputs of a linear model: scores, their squares, indicators of classes and of missing values."""
 
     def __init__(self, task: Task) -> None:
         X = task.X[task.learn]

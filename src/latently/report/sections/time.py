@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from latently.cluster import Mixture
 from latently.learn import select
 from latently.report.sections.typical import typical
+from latently.report.study.autoregression import criteria
 from latently.report.study.columns import Column
 from latently.report.study.model import quiet
 from latently.report.study.study import Skipped, Study, shown_raw
@@ -22,7 +23,7 @@ _LEAST_ROWS, _MOST_COLUMNS, _MOST_STATES = 40, 8, 5
 MOST_ROWS = 5000
 _POINTS, _SEGMENTS, _CHANGES, _PATHS = 2000, 200, 100, 100
 _LEAST_DURATION = 3.0  # rows that a state lasts, on average
-_MARGIN = 10.0  # of the criterion, against the best model without states or without memory
+_MARGIN = 10.0  # of the criterion, against the best model without states, without memory, or with memory alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,7 @@ def time(study: Study, name: str) -> dict[str, Any]:
         "column": cut(name),
         "states": shares.shape[1],
         "text": _text(name, shares.shape[1], path, changes),
+        "probability": _probability(scores, shares.shape[1]),
         "criterion": scores,
         "segments": _segments(series, path),
         "changes": changes,
@@ -83,7 +85,7 @@ def _series(study: Study, name: str) -> Series:
     column = next(c for c in study.prepared.columns if c.name == name)
     if column.kind not in ("date", "numeric", "ordinal", "identifier") or (column.levels and column.kind != "ordinal"):
         raise Skipped(f"Column {short(name)} is {column.kind}: time must be a date or a number.")
-    rows = np.flatnonzero(~column.missing)
+    rows = study.prepared.first(np.flatnonzero(~column.missing))
     rows = rows[np.argsort(column.raw[rows], kind="stable")]
     rows = rows[:: -(-len(rows) // MOST_ROWS)] if len(rows) else rows
     used = [c for c in study.prepared.used if c.role == "numeric" and c.name != name]
@@ -103,7 +105,7 @@ def _memory(x: Values) -> float:
 
 
 def _model(study: Study, series: Series) -> tuple[Any, dict[str, list[float]]]:
-    """The model of states, if it is clearly better than one state and than states without memory; and the criteria."""
+    """The model of states, if it is clearly better than all models without states; and the criteria."""
     sizes = range(1, min(_MOST_STATES, len(series.X) // 20) + 1)
     seed = int(study.prepared.rng(12).integers(2**31))
     grid = {"n_components": list(sizes)}
@@ -113,9 +115,21 @@ def _model(study: Study, series: Series) -> tuple[Any, dict[str, list[float]]]:
         )
         plain = select((Mixture(n_init=2), grid), series.X, warm_start=False, random_state=seed)
     scores = {"states": [line["bic"] for line in chains.table], "without_memory": [line["bic"] for line in plain.table]}
+    scores["autoregressive"] = criteria(series.X, list(sizes), seed)
     best = min(filter(lambda k: _lasts(chains.models[k - 1]), sizes), key=lambda k: scores["states"][k - 1], default=1)
-    clear = min(scores["without_memory"]) - scores["states"][best - 1] > _MARGIN
+    clear = min(_without_states(scores)) - scores["states"][best - 1] > _MARGIN
     return (chains.models[best - 1] if best > 1 and clear else None), scores
+
+
+def _without_states(scores: dict[str, list[float]]) -> list[float]:
+    return scores["without_memory"] + scores["autoregressive"]
+
+
+def _probability(scores: dict[str, list[float]], states: int) -> float:
+    """That there are so many states, among all models compared, each as likely beforehand: by their criteria."""
+    every = np.array([*scores["states"], *_without_states(scores)])
+    own = scores["states"][states - 1]
+    return float(1 / np.exp(-0.5 * np.clip(every - own, -1000, None)).sum())
 
 
 def _lasts(model: Any) -> bool:
@@ -125,12 +139,13 @@ def _lasts(model: Any) -> bool:
 
 def _nothing(series: Series, scores: dict[str, list[float]]) -> dict[str, Any]:
     along = short(series.column.name)
-    text = f"No states: the rows look the same along {along}, as far as a hidden Markov model can tell."
+    text = f"No states along {along}: rows that follow from the rows before, or that do not, describe it as well."
     path, shares = np.zeros(len(series.rows), dtype=np.int64), np.ones((len(series.rows), 1))
     return {
         "column": cut(series.column.name),
         "states": 1,
         "text": text,
+        "probability": None,
         "criterion": scores,
         "segments": _segments(series, path),
         "changes": [],
@@ -210,7 +225,7 @@ def _values(x: Values) -> list[float | None]:
 def time_insight(found: dict[str, Any]) -> dict[str, Any]:
     """The finding in one sentence."""
     changes = sorted(found["changes"], key=lambda change: -change["probability"])
-    when = f", most clearly at {changes[0]['at']}" if changes else ""
+    when = f"; the clearest change is at {changes[0]['at']} ({percent(changes[0]['probability'])})" if changes else ""
     shares = listed([percent(card["share"]) for card in found["cards"]], 5)
     most = number(max(card["mean_duration"] for card in found["cards"]))
     how = f"{shares}; up to {most} rows at a time"
@@ -218,6 +233,6 @@ def time_insight(found: dict[str, Any]) -> dict[str, Any]:
     return {
         "text": f"{text}{when}.",
         "section": "time",
-        "probability": changes[0]["probability"] if changes else None,
+        "probability": found["probability"],
         "interval": None,
     }

@@ -2,7 +2,8 @@
 
 A pair is tested twice, and the smaller p-value counts double: the classes of both columns by Pearson's chi-square,
 which sees any kind of dependence, and the normal scores of their ranks by their correlation, which sees rising and
-falling ones best. Holes drop out pair by pair.
+falling ones best. Missing values drop out pair by pair. Where the rows of both columns resemble the rows before them,
+the tests count as many rows as are worth independent ones, and a third test looks at what is new in each row.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 from scipy.stats import chi2, fisher_exact, rankdata
+
+from latently.report.study.order import inflation
 
 Values = NDArray[np.float64]
 _CLASSES = 5
@@ -33,12 +36,18 @@ class Aspect:
         Names of the classes.
     scores
         (n,) normal scores of the ranks, 0 where missing; None if it has no order.
+    memory
+        Its correlations with itself 1, 2, ... rows on; None if its rows look independent.
+    fresh
+        (n,) normal scores of what is new in each row, given the rows before, 0 where missing; None as for `memory`.
     """
 
     name: str
     codes: NDArray[np.intp]
     labels: tuple[str, ...]
     scores: Values | None
+    memory: Values | None = None
+    fresh: Values | None = None
 
     @property
     def width(self) -> int:
@@ -70,8 +79,7 @@ def ranked(name: str, x: Values, labels: tuple[str, ...] | None = None) -> Aspec
     classes = int(np.clip(np.sqrt(seen.sum() / 5), 2, _CLASSES))
     cuts = different[:-1] if len(different) <= classes else np.quantile(x[seen], np.arange(1, classes) / classes)
     codes = np.where(seen, np.searchsorted(np.unique(cuts), np.nan_to_num(x), side="left"), -1)
-    scores = np.zeros(len(x))
-    scores[seen] = ndtri((rankdata(x[seen]) - 0.5) / seen.sum())
+    scores = normal_scores(x)
     kept, codes = _dense(codes)
     names = labels or ("lowest", "low", "middle", "high", "highest")
     if len(kept) != len(names):
@@ -107,11 +115,16 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
     if len(kept) < 2:
         return None
     has_order = ordered or len(kept) == 2
-    scores = np.zeros(len(codes))
-    if has_order:
-        line = codes if ordered else np.where(merged < 0, np.nan, merged)
-        scores[seen] = ndtri((rankdata(line[seen]) - 0.5) / seen.sum())
-    return Aspect(name, merged, tuple(names[k] for k in kept), scores if has_order else None)
+    line = codes if ordered else np.where(merged < 0, np.nan, merged)
+    return Aspect(name, merged, tuple(names[k] for k in kept), normal_scores(line) if has_order else None)
+
+
+def normal_scores(x: Values) -> Values:
+    """Quantiles of the normal distribution at the ranks of values; 0 where missing."""
+    seen = ~np.isnan(x)
+    scores = np.zeros(len(x))
+    scores[seen] = ndtri((rankdata(x[seen]) - 0.5) / seen.sum())
+    return scores
 
 
 def _dense(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -137,6 +150,8 @@ class Pair:
         (classes of a, classes of b) counts.
     by_rank
         Whether the ranks are the clearer sign.
+    rows
+        Independent rows that the rows are worth.
     """
 
     p: float
@@ -144,20 +159,36 @@ class Pair:
     correlation: float | None
     table: Values
     by_rank: bool
+    rows: float
 
 
-def compare(a: Aspect, b: Aspect) -> Pair:
-    """Test whether two columns are independent, by the rows in which both are there."""
+def compare(a: Aspect, b: Aspect, *, share: float | None = None) -> Pair:
+    """Test whether two columns are independent, by the rows in which both are there.
+
+    Parameters
+    ----------
+    a, b
+        The columns.
+    share
+        How many rows are worth an independent one; by the memories of the columns, if None.
+    """
     table = (a.spots.T @ b.spots).astype(np.float64)
-    p_classes, informed = _by_classes(table)
-    n = table.sum()
+    share = inflation(a.memory, b.memory) if share is None else share
+    p_classes, informed = _by_classes(table, share)
+    rows = table.sum() / share
     if table.shape == (2, 2):
-        return Pair(_exact(table), informed, _phi(table), table, False)
-    if a.scores is None or b.scores is None or min(_rarest(table)) < _RARE:
-        return Pair(p_classes, informed, None, table, False)
-    p_ranks, r = _by_ranks(a, b, n)
+        return Pair(_exact(table) if share == 1 else p_classes, informed, _phi(table), table, False, rows)
+    if a.scores is None or b.scores is None or min(_rarest(table)) < _RARE * share:
+        return Pair(p_classes, informed, None, table, False, rows)
+    p_ranks, r = _by_ranks(a, b, a.scores, b.scores, rows)
+    tests = [p_classes, p_ranks]
+    if share > 1 and a.fresh is not None and b.fresh is not None:
+        p_fresh, r_fresh = _by_ranks(a, b, a.fresh, b.fresh, table.sum())
+        r = r_fresh if p_fresh < p_ranks else r
+        p_ranks = min(p_ranks, p_fresh)
+        tests = [*tests, p_fresh]
     strength = max(informed, abs(r) if p_ranks < 0.05 else 0.0)
-    return Pair(min(1.0, 2 * min(p_classes, p_ranks)), strength, r, table, p_ranks <= p_classes)
+    return Pair(min(1.0, len(tests) * min(tests)), strength, r, table, p_ranks <= p_classes, rows)
 
 
 def _exact(table: Values) -> float:
@@ -178,26 +209,30 @@ def _rarest(table: Values) -> list[float]:
     return [float(table.sum(axis=1 - side).min()) if table.shape[side] == 2 else np.inf for side in (0, 1)]
 
 
-def _by_classes(table: Values) -> tuple[float, float]:
-    """P-value of Pearson's test, and the correlation that tells as much, corrected for chance."""
+def _by_classes(table: Values, share: float = 1.0) -> tuple[float, float]:
+    """P-value of Pearson's test, and the correlation that tells as much, corrected for chance.
+
+    The statistic is divided by how many rows are worth an independent one, as Rao and Scott have it.
+    """
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     n, freedom = table.sum(), (table.shape[0] - 1) * (table.shape[1] - 1)
     if n == 0 or freedom < 1:
         return 1.0, 0.0
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
-    if (expected < 1).any() or (expected < 5).mean() > 0.4:  # too few rows for the test
+    if (expected < share).any() or (expected < 5 * share).mean() > 0.4:  # too few rows for the test
         return 1.0, 0.0
     stat = float(((table - expected) ** 2 / expected).sum())
     ratio = np.where(table > 0, table / expected, 1.0)
-    nats = max(float((table * np.log(ratio)).sum()) - freedom / 2, 0.0) / n
-    return float(chi2.sf(stat, freedom)), float(np.sqrt(1 - np.exp(-2 * nats)))
+    nats = max(float((table * np.log(ratio)).sum()) - share * freedom / 2, 0.0) / n
+    return float(chi2.sf(stat / share, freedom)), float(np.sqrt(1 - np.exp(-2 * nats)))
 
 
-def _by_ranks(a: Aspect, b: Aspect, n: float) -> tuple[float, float]:
-    if n < 8 or a.scores is None or b.scores is None:
+def _by_ranks(a: Aspect, b: Aspect, x: Values, y: Values, n: float) -> tuple[float, float]:
+    """P-value of the correlation of scores that is worth n independent rows, and the correlation."""
+    if n < 8:
         return 1.0, 0.0
     both = (a.codes >= 0) & (b.codes >= 0)
-    x, y = a.scores[both], b.scores[both]
+    x, y = x[both], y[both]
     x, y = x - x.mean(), y - y.mean()
     size = np.sqrt((x @ x) * (y @ y))
     r = float(np.clip((x @ y) / size, -1, 1)) if size > 0 else 0.0

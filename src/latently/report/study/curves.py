@@ -14,7 +14,6 @@ from scipy.special import ndtri
 Values = NDArray[np.float64]
 
 _LEVELS: Final = np.array([0.0125, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.975, 0.9875])
-_NORMAL: Final = ndtri(_LEVELS)
 # a curve must take away this share of what is not normal, and there must be something to take away
 _GAIN, _STRAIGHT = 0.25, 0.003
 # Johnson's curve is fitted to the quantiles at these normal scores, and at three times them
@@ -90,20 +89,21 @@ def fit_curve(values: Values, step: float = 0.0) -> Curve:
     """
     x = values[~np.isnan(values)]
     x = x + step * np.random.default_rng(0).uniform(-0.5, 0.5, len(x))
-    low, middle, high = np.quantile(x, _LEVELS[[0, 6, -1]])
+    low, middle, high = np.quantile(x, _levels(len(x))[[0, 6, -1]])
     sign = 1.0 if high - middle >= middle - low else -1.0
     return replace(_right_skewed(sign * x, step), sign=sign)
 
 
 def _right_skewed(x: Values, step: float) -> Curve:
     """The best curve for a column whose longer tail, if any, is to the right."""
-    q = np.quantile(x, _LEVELS)
-    plain = _strayed(q)
+    levels = _levels(len(x))
+    q, normal = np.quantile(x, levels), ndtri(levels)
+    plain = _strayed(q, normal)
     if plain <= _STRAIGHT + 1 / len(x):
-        return _scaled(Curve("none"), q, x)
-    found = [(c, _strayed(c._bend(q))) for c in _candidates(q, x, step)]
+        return _scaled(Curve("none"), q, normal, x)
+    found = [(c, _strayed(c._bend(q), normal)) for c in _candidates(q, x, step)]
     best, strayed = min(found, key=lambda pair: pair[1], default=(Curve("none"), plain))
-    return _scaled(best if strayed < (1 - _GAIN) * plain else Curve("none"), q, x)
+    return _scaled(best if strayed < (1 - _GAIN) * plain else Curve("none"), q, normal, x)
 
 
 def _candidates(q: Values, x: Values, step: float) -> list[Curve]:
@@ -133,17 +133,23 @@ def _johnson(x: Values) -> Curve | None:
     return Curve("asinh", shift=float((b + c) / 2 + p * skew / (2 * (tail - 2))), spread=float(spread))
 
 
-def _strayed(q: Values) -> float:
+def _levels(n: int) -> Values:
+    """Levels of the quantiles that are looked at; of few rows, the two furthest on either side have no say."""
+    edge = min(2 / max(n - 1, 1), 0.25)
+    return np.clip(_LEVELS, edge, 1 - edge)
+
+
+def _strayed(q: Values, normal: Values) -> float:
     """One minus the squared correlation of quantiles with those of a normal column."""
     spread = q.std()
     if not spread > 0:
         return 1.0
-    return float(1 - (np.mean((q - q.mean()) * _NORMAL) / (spread * _NORMAL.std())) ** 2)
+    return float(1 - (np.mean((q - q.mean()) * normal) / (spread * normal.std())) ** 2)
 
 
-def _scaled(curve: Curve, q: Values, x: Values) -> Curve:
+def _scaled(curve: Curve, q: Values, normal: Values, x: Values) -> Curve:
     bent = curve._bend(q)
-    unit = float(np.mean((bent - bent.mean()) * _NORMAL) / np.mean(_NORMAL**2))
+    unit = float(np.mean((bent - bent.mean()) * normal) / np.mean(normal**2))
     if not unit > 1e-9 * float(np.abs(bent).max()):
         unit = float(curve._bend(x).std()) or 1.0
     return Curve(curve.kind, curve.shift, curve.spread, curve.lowest, float(bent.mean()), unit)

@@ -6,6 +6,7 @@ are fewer in a stretch between than in equally long stretches on both sides. No 
 has that, whatever its skew or its tails, so the test (two binomial tests, both of which must hold) is exact.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
@@ -17,17 +18,21 @@ from scipy.special import logsumexp
 from scipy.stats import binom, chi2
 
 from latently.report.study.model import Fitted, fit_part
+from latently.report.study.order import inflation_of_mean, memory, within
 from latently.report.study.prepare import Prepared
 from latently.report.study.view import View
 
 Values = NDArray[np.float64]
 Groups = list[tuple[int, ...]]
+Place = tuple[float, float, float]
 
 _GRID: Final = 256
 _TEST_ROWS: Final = 20_000
 _WIDTHS: Final = (0.3, 0.5, 0.75, 1.0)  # of a stretch, in distances of a peak from the valley
+_BETWEEN: Final = (0.4, 0.5, 0.6)  # where a valley may lie on the way from one group to the other
 _LEAST_ROWS: Final = 40
 _FOLDS, _FEW_ROWS = 5, 5000
+_PARTS: Final = 10  # parts of a file, within which rows are compared with the rows before
 _MOST: Final = 0.5  # more than this share of the tests must see the valley
 APART: Final = 0.01
 
@@ -42,36 +47,73 @@ class Separation:
         The components of each group.
     p
         Chance of a separation like this, or a clearer one, in a cloud with one peak.
+    share
+        How many rows are worth an independent one; more than 1 where rows resemble the rows before them.
     """
 
     groups: Groups
     p: float
+    share: float = 1.0
 
 
-def separate(prepared: Prepared, fitted: Fitted) -> Separation:
-    """Find the groups of components that are apart; one group, if none are."""
+def separate(prepared: Prepared, fitted: Fitted, order: NDArray[np.int64] | None = None) -> Separation:
+    """Find the groups of components that are apart; one group, if none are.
+
+    Parameters
+    ----------
+    prepared
+        The table.
+    fitted
+        Its model.
+    order
+        Places of the sample in the order of time; None if they are in the order of the file, which may be sorted by
+        what makes the clusters.
+    """
     groups: Groups = [(k,) for k in range(fitted.view.size)]
     X = prepared.tame[:_TEST_ROWS]
     if len(groups) == 1 or len(X) < _LEAST_ROWS:
-        return Separation([tuple(range(len(groups)))], 1.0)
-    tests = _folds(prepared, fitted, X)
+        return Separation([tuple(range(len(groups)))], 1.0, _Follow(prepared, fitted, X, order).share(None))
+    tests, follow = _folds(prepared, fitted, X), _Follow(prepared, fitted, X, order)
     while len(groups) > 1:
-        pairs = {pair: _together(tests, *pair) for pair in combinations(groups, 2)}
+        pairs = {pair: _together(tests, follow, *pair) for pair in combinations(groups, 2)}
         one, other = max(pairs, key=lambda pair: (pairs[pair], fitted.view.weights[list(pair[0] + pair[1])].sum()))
         p = pairs[one, other]
         if p <= APART:
             break
         groups = [g for g in groups if g not in (one, other)] + [one + other]
-    return Separation(sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum()), p)
+    share = follow.share(groups if len(groups) > 1 else None)
+    return Separation(sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum()), p, share)
 
 
-def _together(tests: "list[_Test]", g: tuple[int, ...], h: tuple[int, ...]) -> float:
+class _Follow:
+    """How far rows resemble the rows before them, beyond being in the same group."""
+
+    def __init__(self, prepared: Prepared, fitted: Fitted, X: Values, order: NDArray[np.int64] | None) -> None:
+        parts = np.arange(len(X)) * _PARTS // len(X)
+        by_file = order is None
+        order = np.arange(len(X)) if order is None else order[order < len(X)]
+        # a file may be sorted by what makes the clusters: there, only what rows share with near ones counts
+        lines = [within(X[order, j], parts) if by_file else X[order, j] for j in prepared.numeric]
+        self.lines = [x for x in lines if memory(x) is not None]
+        self.own = _memberships(fitted.view, X[order]).argmax(axis=1) if self.lines else order
+
+    def share(self, groups: Groups | None) -> float:
+        """Rows that are worth an independent one, for a count, given the groups; of the column where they are most."""
+        if not self.lines:
+            return 1.0
+        place = np.zeros(int(self.own.max()) + 1, dtype=np.int64)
+        for at, group in enumerate(groups or ()):
+            place[[k for k in group if k < len(place)]] = at + 1
+        return max(inflation_of_mean(within(x, place[self.own])) for x in self.lines)
+
+
+def _together(tests: "list[_Test]", follow: _Follow, g: tuple[int, ...], h: tuple[int, ...]) -> float:
     """Chance that two groups look as much apart in all tests together, though there is no valley between them."""
     found = []
     if len(tests[0].lines):
         counts = np.array([test.counts(g, h) for test in tests])  # (tests, 3)
         agree = ((counts[:, 1] < counts[:, 0]) & (counts[:, 1] < counts[:, 2])).mean()
-        found.append(_valley(counts.sum(axis=0)) if agree > _MOST else 1.0)
+        found.append(_valley(counts.sum(axis=0) / follow.share([g, h])) if agree > _MOST else 1.0)
     if len(tests[0].tables) >= 3:
         found.append(float(np.median([test.classes(g, h) for test in tests])))
     return min(1.0, len(found) * min(found)) if found else 1.0
@@ -126,7 +168,9 @@ class _Test:
         direction = _direction(np.where(np.isnan(self.scores_a), middle, self.scores_a)[mine], first[mine])
         if direction is None:
             return [0, 0, 0]
-        return counted(_along(self.scores_a[mine], direction, middle), _along(self.scores_b[theirs], direction, middle))
+        known, a = _along(self.scores_a[mine], direction, middle)
+        ends = [_mean(a, share) for share in (first[mine][known], 1 - first[mine][known])]
+        return counted(a, _along(self.scores_b[theirs], direction, middle)[1], ends)
 
     def classes(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
         """Latent classes: at least three columns of categories that the others tell, on rows not seen."""
@@ -149,13 +193,17 @@ def _scores(X: Values, lines: NDArray[np.intp], n_numeric: int, rng: np.random.G
     return out
 
 
-def _along(X: Values, direction: Values, middle: Values) -> Values:
-    """Rows along a direction, those left out of which too much is missing to say where they are."""
+def _mean(a: Values, share: Values) -> float:
+    return float(a @ share / max(share.sum(), 1e-300))
+
+
+def _along(X: Values, direction: Values, middle: Values) -> tuple[NDArray[np.bool_], Values]:
+    """Which rows lie where along a direction; not those of which too much is missing to say so."""
     gone = np.isnan(X)
     weight = direction**2 * np.where(gone, middle, X).var(axis=0) if len(X) else direction**2
     lost = gone @ (weight / max(weight.sum(), 1e-300))
     limit = next((limit for limit in (0.05, 0.15, 0.3) if (lost <= limit).mean() >= 0.5), 0.5)
-    return np.asarray(np.where(gone, middle, X)[lost <= limit] @ direction)
+    return lost <= limit, np.asarray(np.where(gone, middle, X)[lost <= limit] @ direction)
 
 
 def _direction(X: Values, first: Values) -> Values | None:
@@ -170,13 +218,22 @@ def _direction(X: Values, first: Values) -> Values | None:
     return np.asarray(np.linalg.solve(inner, means[1] - means[0]))
 
 
-def counted(a: Values, b: Values) -> list[int]:
-    """Values of b in stretches of one width: at a peak, in the deepest valley and at the next peak of a."""
-    place = _deepest(a)
-    if place is None:
+def counted(a: Values, b: Values, ends: Sequence[float] = ()) -> list[int]:
+    """Values of b in stretches of one width: at a peak, in the valley and at the next peak, as a shows them best.
+
+    The deepest valley of a is tried, and the way from the mean of one group to that of the other (`ends`), which is
+    known better if rows are few.
+    """
+    deepest = _deepest(a)
+    places = [] if deepest is None else [deepest]
+    if len(ends) == 2 and ends[0] != ends[1]:
+        low, high = sorted(ends)
+        places += [(low, low + share * (high - low), high) for share in _BETWEEN]
+    if not places:
         return [0, 0, 0]
-    *middles, width = place
-    return [int((np.abs(b - at) <= width / 2).sum()) for at in middles]
+    tried = [(_clear(a, place, width), place, width) for place in places for width in _widths(place)]
+    _, place, width = max(tried, key=lambda each: each[0])
+    return [int((np.abs(b - at) <= width / 2).sum()) for at in place]
 
 
 def _valley(counts: Values) -> float:
@@ -185,10 +242,10 @@ def _valley(counts: Values) -> float:
     return float(max(binom.cdf(middle, middle + side, 0.5) for side in (left, right)))
 
 
-def _deepest(a: Values) -> tuple[float, float, float, float] | None:
-    """Left peak, valley, right peak and the width of stretches that shows the valley best."""
-    low, high = np.quantile(a, [0.001, 0.999])
-    if len(a) < 10 or not high > low:
+def _deepest(a: Values) -> Place | None:
+    """Left peak, valley and right peak of smoothed values."""
+    low, high = np.quantile(a, [0.001, 0.999]) if len(a) >= 10 else (0.0, 0.0)
+    if not high > low:
         return None
     counts, edges = np.histogram(a, bins=_GRID, range=(low, high))
     spread = min(a.std(), (np.quantile(a, 0.75) - np.quantile(a, 0.25)) / 1.34) or a.std()
@@ -200,16 +257,18 @@ def _deepest(a: Values) -> tuple[float, float, float, float] | None:
         return None
     centres = (edges[1:] + edges[:-1]) / 2
     left, right = float(centres[: v + 1][smooth[: v + 1].argmax()]), float(centres[v:][smooth[v:].argmax()])
-    return left, float(centres[v]), right, _width(a, left, float(centres[v]), right)
+    return left, float(centres[v]), right
 
 
-def _width(a: Values, left: float, middle: float, right: float) -> float:
-    def clear(width: float) -> float:
-        l, m, r = (int((np.abs(a - at) <= width / 2).sum()) for at in (left, middle, right))
-        return min((side - m) / np.sqrt(side + m + 1.0) for side in (l, r))
+def _widths(place: Place) -> list[float]:
+    left, middle, right = place
+    return [share * min(middle - left, right - middle) for share in _WIDTHS]
 
-    near = min(middle - left, right - middle)
-    return max((share * near for share in _WIDTHS), key=clear)
+
+def _clear(a: Values, place: Place, width: float) -> float:
+    """How clear a valley is: its lack of rows against the lower side, in standard deviations."""
+    left, middle, right = (int((np.abs(a - at) <= width / 2).sum()) for at in place)
+    return float((min(left, right) - middle) / np.sqrt(min(left, right) + middle + 1.0))
 
 
 def _smoothed(counts: Values, cells: float) -> Values:

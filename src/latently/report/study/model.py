@@ -60,7 +60,7 @@ def fit_model(prepared: Prepared) -> Fitted:
     lines, best = _search(part, prepared)
     view = view_of(best, prepared.numeric)
     if len(X) > len(part) or np.isnan(X[:, prepared.numeric]).any():
-        for _ in range(2):  # holes drawn from what was learnt, and learnt from again
+        for _ in range(2):  # missing values drawn from what was learnt, and learnt from again
             best = refit(view.completed(X, rng), best)
             view = view_of(best, prepared.numeric)
     return Fitted(best, view, lines, len(X))

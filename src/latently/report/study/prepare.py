@@ -1,4 +1,4 @@
-"""The table that a model sees: scores and codes, with holes; and which rows are looked at where."""
+"""The table that a model sees: scores and codes, with missing values; and which rows are looked at where."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from latently.data import Column as SchemaColumn
 from latently.data import Schema
 from latently.report.study.columns import Column
+from latently.report.study.repeats import repeated
 
 Values = NDArray[np.float64]
 MOST_COLUMNS: Final = 60
@@ -30,9 +31,13 @@ class Prepared:
     rows
         Number of rows.
     sample
-        Places of the rows that models and tests look at, in rising order.
+        Places of the rows that models and tests look at, in rising order; of copies, the first.
     seed
         Seed of whatever is random.
+    repeats
+        How many rows repeat an earlier one exactly.
+    copies
+        (rows,) which of them are taken for copies; None if the repeats may be chance.
     """
 
     columns: tuple[Column, ...]
@@ -40,11 +45,22 @@ class Prepared:
     rows: int
     sample: NDArray[np.int64]
     seed: int
+    repeats: int = 0
+    copies: NDArray[np.bool_] | None = None
 
     @property
     def is_sampled(self) -> bool:
-        """Whether the sample is not the whole."""
-        return len(self.sample) < self.rows
+        """Whether the sample is not the whole, copies left out."""
+        return len(self.sample) < self.distinct
+
+    @property
+    def distinct(self) -> int:
+        """Number of rows, copies left out."""
+        return self.rows if self.copies is None else int(self.rows - self.copies.sum())
+
+    def first(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some rows that are not copies."""
+        return rows if self.copies is None else rows[~self.copies[rows]]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,8 +142,9 @@ def prepare(columns: list[Column], rows: int, max_rows: int, seed: int) -> Prepa
     if len(fit) > MOST_COLUMNS:
         order = np.argsort([column.missing.mean() for column in fit], kind="stable")[:MOST_COLUMNS]
         fit = [fit[i] for i in np.sort(order)]
-    if rows <= max_rows:
-        sample = np.arange(rows)
-    else:
-        sample = np.sort(np.random.default_rng([seed, 0]).choice(rows, max_rows, replace=False))
-    return Prepared(tuple(columns), tuple(fit), rows, sample, seed)
+    telling = [c.raw for c in columns if c.kind not in ("identifier", "constant", "empty")]
+    repeats, copies = repeated(telling) if rows else (0, None)
+    sample = np.arange(rows) if copies is None else np.flatnonzero(~copies)
+    if len(sample) > max_rows:
+        sample = np.sort(np.random.default_rng([seed, 0]).choice(sample, max_rows, replace=False))
+    return Prepared(tuple(columns), tuple(fit), rows, sample, seed, repeats, copies)

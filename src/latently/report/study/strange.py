@@ -21,6 +21,7 @@ _TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
 _CAUTION: Final = 2.0  # standard errors (of about 1 / sqrt(rows)) by which the shape of a tail is lowered
 _SHARED: Final = 100.0  # rows that the shape of all columns together is worth for each
 _FURTHEST: Final = 35.0
+_MANY: Final = 5000  # rows of which one does not change a tail
 _LIGHT: Final = 0.05  # share of the rows, from which a component is heavy
 
 
@@ -38,15 +39,23 @@ class Strangeness:
         (n,) log density under the mixture.
     shares
         (n, K) probability of each component.
+    tails
+        The tail of each column of scores.
     """
 
     log_p: Values
     cells: Values
     log_density: Values
     shares: Values
+    tails: tuple["Tail", ...] = ()
+
+    def reach(self, log_p: float) -> Values:
+        """(d,) how far out a score must be, in standard deviations given the rest of its row, to be that rare alone."""
+        each = log_p - np.log(2) - np.log(max(len(self.tails), 1))
+        return np.array([tail.with_one_more().distance(each) for tail in self.tails])
 
 
-def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -> Strangeness:
+def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]], share: float = 1.0) -> Strangeness:
     """Judge every row of the table.
 
     Parameters
@@ -57,6 +66,8 @@ def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -
         The mixture.
     groups
         The components of each cluster. A light component vouches for its rows only if it is a cluster.
+    share
+        How many rows are worth an independent one.
     """
     X, judges = prepared.spread, view.ordered(_vouching(view, groups))
     n, d = len(X), len(view.numeric)
@@ -72,11 +83,12 @@ def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]]) -
             whole[part] = _row_distances(answer, seen.sum(axis=1))
     if d == 0:
         return Strangeness(np.zeros(n), cells, density, shares)
-    cell_logs = np.nan_to_num(_log_tails(cells))
-    row_logs = _log_tails(whole[:, None])[:, 0]
+    tails, row_tails = _tails(cells, share), _tails(whole[:, None], share)
+    cell_logs = np.nan_to_num(np.stack([tail.log_beyond() for tail in tails], axis=1))
+    row_logs = row_tails[0].log_beyond()
     many = np.log(np.maximum((~np.isnan(cells)).sum(axis=1), 1))
     log_p = np.log(2) + np.minimum(cell_logs.min(axis=1) + many, row_logs)
-    return Strangeness(np.minimum(log_p, 0.0), cell_logs, density, shares)
+    return Strangeness(np.minimum(log_p, 0.0), cell_logs, density, shares, tails)
 
 
 def _vouching(view: View, groups: list[tuple[int, ...]]) -> NDArray[np.intp]:
@@ -105,29 +117,25 @@ def _row_distances(answer: Answer, seen: NDArray[np.intp]) -> Values:
     return np.asarray(-ndtri_exp(np.minimum(log_tail, -1e-12) - np.log(2)))
 
 
-def _log_tails(distances: Values) -> Values:
-    """Log two-sided tails of distances, by the tail that each column shows where 2 to 10 % of its rows lie."""
-    tails = [_Tail(x) for x in distances.T]
+def _tails(distances: Values, share: float) -> "tuple[Tail, ...]":
+    """The tail of each column of distances, by what it shows where 2 to 10 % of its rows lie."""
+    tails = [Tail(x, share) for x in distances.T]
     rows, logs = (np.array([getattr(tail, name) for tail in tails]) for name in ("rows", "log_shape"))
     pooled = float(np.average(logs, weights=rows)) if rows.sum() else 0.0
-    out = np.empty(distances.shape)
     for j, tail in enumerate(tails):
-        weight = min(_SHARED, float(rows.sum() - rows[j]))
-        known = rows[j] + weight
-        middle = (rows[j] * logs[j] + weight * pooled) / known if known else 0.0
-        out[:, j] = tail.log_beyond(min(float(np.exp(middle - _CAUTION / np.sqrt(max(known, 1.0)))), 1.0))
-    return np.minimum(out, 0.0)
+        tail.learn(pooled, min(_SHARED, float(rows.sum() - rows[j])))
+    return tuple(tails)
 
 
-class _Tail:
+class Tail:
     """The tail of distances, on a scale on which a normal tail is exponential.
 
     That scale is e = -log(normal tail beyond x / normal tail beyond u), with u the distance that 10 % exceed. Longer
     tails than normal are Weibull tails with a shape below 1. The furthest 2 % have no say but that they are far.
     """
 
-    def __init__(self, x: Values) -> None:
-        self.x = x
+    def __init__(self, x: Values, share: float = 1.0) -> None:
+        self.x, self.share, self.shape, self.others = x, share, 1.0, (0.0, 0.0)
         seen = x[~np.isnan(x)]
         self.rows, self.log_shape = 0, 0.0
         if len(seen) < 20:
@@ -141,6 +149,24 @@ class _Tail:
         if self.rows:
             self.log_shape = float(minimize_scalar(self._loss, bounds=(-2.5, 1.0), method="bounded").x)
 
+    def learn(self, pooled: float, weight: float) -> None:
+        """Take the shape between its own and that of all columns together, which is worth some rows, with caution."""
+        self.others = (pooled, weight)
+        known = self.rows + weight
+        middle = (self.rows * self.log_shape + weight * pooled) / known if known else 0.0
+        caution = _CAUTION / np.sqrt(max(known / self.share, 1.0))
+        self.shape = min(float(np.exp(middle - caution)), 1.0)
+
+    def with_one_more(self) -> "Tail":
+        """The tail as it would be with one more number far out; itself, if rows are so many that it makes no odds."""
+        if not self.rows or len(self.x) > _MANY:
+            return self
+        moved = self.x.copy()
+        moved[np.nanargmin(np.abs(moved - np.nanmedian(moved)))] = _FURTHEST
+        made = Tail(moved, self.share)
+        made.learn(*self.others)
+        return made
+
     def _scale(self, shape: float) -> float:
         return float(((self.kept**shape).sum() / self.rows) ** (1 / shape))
 
@@ -149,16 +175,27 @@ class _Tail:
         k = float(np.exp(log_shape))
         return -float(self.rows * (log_shape - k * np.log(self._scale(k)) - 1) + (k - 1) * np.log(self.inside).sum())
 
-    def log_beyond(self, shape: float) -> Values:
-        """Log of the chance to be beyond each distance, for a given shape."""
+    @property
+    def scale(self) -> float:
+        """Scale of the tail: no lighter than normal (1), and what few rows say is not taken at its word."""
+        return max(self._scale(self.shape), 1.0) * (1 + 1 / np.sqrt(max(self.rows / self.share, 1.0)))
+
+    def log_beyond(self) -> Values:
+        """Log of the chance to be beyond each distance."""
         normal = _log_tail(self.x)
         if not self.rows:
             return np.asarray(0.5 * normal)  # too few rows to know: cautious
-        # no lighter than normal (a scale of 1), and what few rows say is not taken at its word
-        scale = max(self._scale(shape), 1.0) * (1 + 1 / np.sqrt(self.rows))
-        beyond = np.maximum(self.base - normal, 0.0) / scale
+        beyond = np.maximum(self.base - normal, 0.0) / self.scale
         near = np.maximum(normal, np.log(_TAIL[0]))
-        return np.where(self.x > self.start, np.log(_TAIL[0]) - beyond**shape, near)
+        logs = np.where(self.x > self.start, np.log(_TAIL[0]) - beyond**self.shape, near)
+        return np.minimum(logs, 0.0)
+
+    def distance(self, log_p: float) -> float:
+        """The distance that is exceeded with a chance below one in ten, given by its logarithm."""
+        if not self.rows:
+            return float(-ndtri_exp(2 * log_p - np.log(2)))
+        normal = self.base - self.scale * (np.log(_TAIL[0]) - log_p) ** (1 / self.shape)
+        return float(-ndtri_exp(normal - np.log(2)))
 
 
 def _log_tail(x: Values) -> Values:

@@ -1,15 +1,16 @@
 """Everything that the sections of a report are made from, computed once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.association import Aspect, classed, ranked
+from latently.report.study.association import Aspect, Pair, classed, compare, normal_scores, ranked
 from latently.report.study.columns import Column
 from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
+from latently.report.study.order import inflation_of_mean, innovations, memory, sorted_by, within
 from latently.report.study.prepare import Prepared
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
@@ -37,6 +38,8 @@ class Study:
         What is strange about every row.
     why_not
         Why there is no model.
+    time
+        The column that orders the rows; None if they are in the order of the file.
     """
 
     prepared: Prepared
@@ -44,6 +47,7 @@ class Study:
     separation: Separation | None = None
     strange: Strangeness | None = None
     why_not: str = ""
+    time: str | None = None
 
     def model(self) -> tuple[Fitted, Separation, Strangeness]:
         """The model and its answers; the reason, as an error, if there is none."""
@@ -63,7 +67,65 @@ class Study:
         sample = self.prepared.sample
         dates = [c for c in self.prepared.columns if c.kind == "date"]
         made = [aspect(column, sample) for column in (*self.prepared.used, *dates)]
-        return [found for found in made if found is not None]
+        return [self.remembered(found) for found in made if found is not None]
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Places in the sample in the order of time, or of the file."""
+        sample = self.prepared.sample
+        column = next((c for c in self.prepared.columns if c.name == self.time), None)
+        return np.arange(len(sample)) if column is None else np.argsort(column.raw[sample], kind="stable")
+
+    @cached_property
+    def stretches(self) -> NDArray[np.int64] | None:
+        """Stretches of a table that is sorted by one of its columns, within which the order means nothing else."""
+        if self.time is not None:
+            return None
+        columns = [c for c in self.prepared.columns if c.kind in ("numeric", "ordinal", "categorical")]
+        return sorted_by([c.raw[self.prepared.sample] for c in columns], [bool(c.levels) for c in columns])
+
+    def remembered(self, aspect: Aspect) -> Aspect:
+        """A column of the sample, with how far its rows resemble the rows before."""
+        lines = [aspect.spots[:, k].astype(float) for k in range(aspect.width)]
+        lines = lines if aspect.scores is None else [aspect.scores, *lines]
+        found = [memory(self._in_order(line, aspect)) for line in lines]
+        clear = [each for each in found if each is not None]
+        if not clear:
+            return aspect
+        fresh = None
+        if aspect.scores is not None:
+            fresh = np.zeros(len(aspect.codes))
+            fresh[self.order] = normal_scores(innovations(self._in_order(aspect.scores, aspect)))
+        return replace(aspect, memory=max(clear, key=lambda each: float(each @ each)), fresh=fresh)
+
+    def compare(self, a: Aspect, b: Aspect) -> Pair:
+        """Test whether two columns are independent; against a clock, by what the change along it leaves."""
+        clocks = [self._is_clock(each) for each in (a, b)]
+        if clocks == [True, False]:
+            return compare(a, b, share=self._share_along(b, a))
+        return compare(a, b, share=self._share_along(a, b) if clocks == [False, True] else None)
+
+    def _is_clock(self, aspect: Aspect) -> bool:
+        """Whether a column only rises, or only falls, along the rows."""
+        if aspect.scores is None:
+            return False
+        steps = np.diff(aspect.scores[self.order][aspect.codes[self.order] >= 0])
+        return bool((steps >= 0).all() or (steps <= 0).all())
+
+    def _share_along(self, aspect: Aspect, clock: Aspect) -> float:
+        """Rows of a column that are worth an independent one for a change along a clock."""
+        if aspect.memory is None:
+            return 1.0
+        lines = [aspect.scores] if aspect.scores is not None else list(aspect.spots.T.astype(float))
+        stretches = np.where(clock.codes < 0, clock.width, clock.codes).astype(np.int64)
+        left = [within(np.where(aspect.codes < 0, np.nan, line), stretches)[self.order] for line in lines]
+        if self.stretches is not None:
+            left = [within(line, self.stretches) for line in left]
+        return max(inflation_of_mean(line) for line in left)
+
+    def _in_order(self, line: Values, aspect: Aspect) -> Values:
+        x = np.where(aspect.codes < 0, np.nan, line)[self.order]
+        return x if self.stretches is None else within(x, self.stretches)
 
 
 def aspect(column: Column, sample: NDArray[np.int64]) -> Aspect | None:

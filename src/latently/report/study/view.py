@@ -2,7 +2,7 @@
 
 With P the precision matrix of a component, y = x - mean with zeros for what is missing, u = P y and c = P_mm^-1 u_m (m:
 missing), the precision of the observed part alone acts as v = u - P_m c, and the conditional mean of the missing part
-is -c. Only matrices of the size of m are solved, which is small where holes are few.
+is -c. Only matrices of the size of m are solved, which is small where little is missing.
 """
 
 from collections.abc import Iterator
@@ -171,7 +171,7 @@ class View:
 
 
 def _by_size(gone: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows with equally many holes, and (b, s) where they are."""
+    """Rows with equally many missing values, and (b, s) where they are."""
     sizes = gone.sum(axis=1)
     for s in np.unique(sizes[sizes > 0]):
         every = np.flatnonzero(sizes == s)

@@ -73,6 +73,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     ('a and b', 'a, b, c and 2 more')
     """
     shown = [short(name) for name in names]
+    if not shown:
+        return ""
     if len(shown) > most:
         return f"{', '.join(shown[:most])} and {len(shown) - most} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -1,0 +1,119 @@
+"""Rows that are not independent: how far each resembles the next, and how many independent rows that is worth.
+
+The correlation of two series varies like that of n / (1 + 2 sum of r_x(k) r_y(k)) independent rows (Bartlett), with
+r(k) their correlations with themselves k rows on. A series by itself is taken to be worth fewer rows only if the
+correlations are clear.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+Values = NDArray[np.float64]
+_CLEAR = 1e-3  # p-value below which rows count as dependent
+_FIRST = 10  # lags that the test looks at
+_MOST_LAGS, _ORDERS = 1000, 3
+
+
+def autocorrelation(x: Values, lags: int) -> Values:
+    """Correlations of a series with itself 1, 2, ... rows on; NaN in the series is left out.
+
+    Examples
+    --------
+    >>> autocorrelation(np.array([1.0, -1.0] * 50), 2)
+    array([-1.,  1.])
+    """
+    there = ~np.isnan(x)
+    z = np.where(there, x - x[there].mean(), 0.0)
+    size = 1 << (2 * len(x) - 1).bit_length()
+    sums, pairs = (np.fft.irfft(np.abs(np.fft.rfft(v, size)) ** 2, size)[: lags + 1] for v in (z, there.astype(float)))
+    if not sums[0] > 0:
+        return np.zeros(lags)
+    means = np.where(pairs > 0.5, sums / np.maximum(pairs, 1.0), 0.0)
+    return np.clip(means[1:] / means[0], -1.0, 1.0)
+
+
+def memory(x: Values) -> Values | None:
+    """Autocorrelations that are clear, zero where they are not; None if rows look independent.
+
+    Parameters
+    ----------
+    x
+        (n,) series, NaN where missing.
+    """
+    n = int((~np.isnan(x)).sum())
+    if n < 4 * _FIRST:
+        return None
+    found = autocorrelation(x, min(len(x) // 3, _MOST_LAGS))
+    box = n * (n + 2) * (found[:_FIRST] ** 2 / (n - np.arange(1, _FIRST + 1))).sum()  # Ljung and Box
+    if chi2.sf(box, _FIRST) > _CLEAR:
+        return None
+    return np.where(np.abs(found) > 2 / np.sqrt(n), found, 0.0)
+
+
+def inflation(a: Values | None, b: Values | None) -> float:
+    """How many rows of two series are worth an independent one, for their correlation; at least 1."""
+    if a is None or b is None:
+        return 1.0
+    n = min(len(a), len(b))
+    return max(1.0 + 2 * float(a[:n] @ b[:n]), 1.0)
+
+
+def inflation_of_mean(x: Values) -> float:
+    """How many rows of a series are worth an independent one, for its mean; at least 1."""
+    found = memory(x)
+    if found is None:
+        return 1.0
+    stop = np.flatnonzero(found <= 0)
+    return 1.0 + 2 * float(found[: stop[0] if len(stop) else None].sum())
+
+
+def lagged(x: Values, order: int) -> Values:
+    """(n, order) values 1, 2, ... rows before; zero before the start and where missing."""
+    filled = np.nan_to_num(x)
+    return np.column_stack([np.concatenate([np.zeros(k), filled[: len(x) - k]]) for k in range(1, order + 1)])
+
+
+def innovations(x: Values) -> Values:
+    """What is new in each row of a series, given the rows before it, by an autoregression; NaN where missing."""
+    there = ~np.isnan(x)
+    best, least = x, np.inf
+    for order in range(1, _ORDERS + 1):
+        before = lagged(x, order)
+        rest = x - before @ np.linalg.lstsq(before[there], x[there], rcond=None)[0]
+        price = there.sum() * np.log(max(np.nanvar(rest), 1e-300)) + order * np.log(there.sum())
+        if price < least:
+            best, least = rest, price
+    return best
+
+
+def sorted_by(columns: list[Values], texts: list[bool]) -> NDArray[np.int64] | None:
+    """Stretches of the rows within which a column by which the table is sorted stays (nearly) the same; None if none.
+
+    A column that rises in even steps counts the rows: it is taken for time, not for what the table is sorted by.
+
+    Parameters
+    ----------
+    columns
+        (n,) values, NaN where missing.
+    texts
+        Whether each holds the places of levels.
+    """
+    for x, text in zip(columns, texts, strict=True):
+        if np.isnan(x).any() or len(x) < 4 * _FIRST:
+            continue
+        steps = np.diff(x)
+        runs = np.concatenate([[0], np.cumsum(steps != 0)])
+        if text and 0 < runs[-1] == len(np.unique(x)) - 1 < len(x) / 10:
+            return runs
+        if not text and ((steps >= 0).all() or (steps <= 0).all()) and np.abs(steps).std() > 0.5 * np.abs(steps).mean():
+            return np.arange(len(x)) // max(20, len(x) // 20)
+    return None
+
+
+def within(x: Values, stretches: NDArray[np.int64]) -> Values:
+    """Values less the mean of their stretch."""
+    there = ~np.isnan(x)
+    sums = np.bincount(stretches[there], weights=x[there], minlength=int(stretches.max()) + 1)
+    counts = np.bincount(stretches[there], minlength=int(stretches.max()) + 1)
+    return np.asarray(x - (sums / np.maximum(counts, 1))[stretches])
