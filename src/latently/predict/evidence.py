@@ -5,14 +5,11 @@ eigenvalues s: there the posterior has precision lam + alpha s, coordinate by co
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dgejsv
-
-from latently.distributions.inputs import patterns
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -202,30 +199,3 @@ def maximise(
         if moved < tol:
             return state, trace, True
     return state, trace, not any(learn)
-
-
-def conditional(cov: Array, seen: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Slope (missing, seen) and covariance of the missing columns of a Gaussian, given the seen ones."""
-    inner, cross = cov[np.ix_(seen, seen)], cov[np.ix_(seen, ~seen)]
-    slope = _solve(inner, cross).T
-    left = cov[np.ix_(~seen, ~seen)] - slope @ cross
-    return slope, (left + left.T) / 2
-
-
-def _solve(A: Array, B: Array) -> Any:
-    scale = np.sqrt(np.maximum(np.diagonal(A), 0.0))
-    scale = np.where(scale > 0, scale, 1.0)
-    inner = A / scale / scale[:, None] + 1e-12 * np.eye(len(A))
-    return cho_solve(cho_factor(inner, lower=True), B / scale[:, None]) / scale[:, None]
-
-
-def marginalised(X: Array, mean: Array, cov: Array, coef: Array, sigma: Array) -> tuple[Array, Array]:
-    """Rows with missing inputs at their expectation, and the variance (n,) that this adds to the answer."""
-    X, extra = np.array(X, dtype=np.float64), np.zeros(len(X))
-    second = np.outer(coef, coef) + sigma  # of the weights, uncentred
-    for seen, rows in patterns(X):
-        if not seen.all():
-            slope, left = conditional(cov, seen)
-            X[np.ix_(rows, ~seen)] = mean[~seen] + (X[np.ix_(rows, seen)] - mean[seen]) @ slope.T
-            extra[rows] = max(float((second[np.ix_(~seen, ~seen)] * left).sum()), 0.0)
-    return X, extra
