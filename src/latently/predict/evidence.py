@@ -25,6 +25,14 @@ class Problem:
     xy: Array
     yy: float
 
+    def worth(self, n: float) -> "Problem":
+        """The same weights from fewer rows: the residuals of rows that count for less say less of the noise."""
+        if not n < self.n:
+            return self
+        values, vectors = eigen(self.xx)
+        explained = float(((vectors.T @ self.xy) ** 2 / values).sum())
+        return replace(self, n=n, yy=explained + max(self.yy - explained, 0.0) * n / self.n)
+
 
 @dataclass(frozen=True, eq=False)
 class Hyper:
@@ -188,14 +196,36 @@ def maximise(
         The best state, the objective after each step (it never falls), and whether it converged.
     """
     state = replace(start, score=score(spectrum, start, hyper))
-    trace = [state.score]
+    trace, path = [state.score], [state]
     for _ in range(max_iter if any(learn) else 0):
         new = _fixed_point(spectrum, state, hyper, learn)
         if not new.score >= state.score - 1e-12 * abs(state.score):
             new = _expectation(spectrum, state, hyper, learn)
-        moved = max(abs(np.log(new.alpha / state.alpha)), abs(np.log(new.lam / state.lam)))
+        if _distance(new, state) < tol:
+            return new, [*trace, max(new.score, trace[-1])], True
+        path.append(new)
+        if len(path) == 3:
+            new = _ahead(spectrum, path, hyper)
+            path = [new]
         state = new
         trace.append(max(new.score, trace[-1]))
-        if moved < tol:
-            return state, trace, True
     return state, trace, not any(learn)
+
+
+def _distance(a: State, b: State) -> float:
+    """Largest relative change of a precision."""
+    return float(max(abs(np.log(a.alpha / b.alpha)), abs(np.log(a.lam / b.lam))))
+
+
+def _ahead(spectrum: Spectrum, path: list[State], hyper: Hyper) -> State:
+    """Where the last two steps lead to if they go on shrinking at their rate; the last of them if that is no better.
+
+    Where the data hardly say anything of lambda, steps shrink by a few percent each.
+    """
+    logs = np.log([[state.alpha, state.lam] for state in path])
+    step, bend = logs[1] - logs[0], logs[2] - 2 * logs[1] + logs[0]
+    size = float(np.sqrt((step @ step) / (bend @ bend + TINY)))
+    alpha, lam = np.exp(np.clip(logs[0] + 2 * size * step + size**2 * bend, -230.0, 230.0))
+    far = State(float(alpha), float(lam))
+    far = replace(far, score=score(spectrum, far, hyper)) if size > 1 else path[-1]
+    return far if far.score > path[-1].score else path[-1]

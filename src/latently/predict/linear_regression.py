@@ -11,6 +11,7 @@ from latently.data.chunks import Chunk, ChunkSource
 from latently.data.matrix import check_weights
 from latently.distributions.inputs import ColumnError
 from latently.learn.skin import Elsewhere
+from latently.learn.unconverged import warn_unconverged
 from latently.predict.evidence import Array, Hyper, Problem, State
 from latently.predict.incomplete import completed
 from latently.predict.posterior import bayes, least_squares
@@ -199,6 +200,7 @@ class BayesianLinearRegression(RegressionAnswers, Elsewhere, RegressorScore, Bas
             found = self._posterior(stats)
         if not (np.isfinite(found["coef_"]).all() and np.isfinite(found["sigma_"]).all()):
             raise ValueError("the weights cannot be represented: the columns are too small or too large; rescale them")
+        warn_unconverged("converged" if found["converged_"] else "max_iter", "max_iter", self.max_iter, stacklevel=5)
         n_iter = max(1, len(found["trace_"]) - 1)
         self.__dict__.update(found, statistics_=stats, n_rows_=float(stats.moments.weight), n_iter_=n_iter)
         return self
@@ -207,7 +209,7 @@ class BayesianLinearRegression(RegressionAnswers, Elsewhere, RegressorScore, Bas
         n, told = float(stats.moments.weight), stats.told()
         centre = told.mean() if self.fit_intercept else np.zeros(len(told.centre))
         sums = told.scatter() if self.fit_intercept else told.about(centre).second
-        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0))
+        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0)).worth(float(told.weight))
         found = least_squares(problem, self.fit_intercept) if self.method == "ml" else self._bayes(problem)
         return found | {
             "intercept_": float(centre[-1] - centre[:-1] @ found["coef_"]),

@@ -145,6 +145,7 @@ class RegressionAnswers:
 
 def _joined(a: Array, a_freedom: float, b: Array, b_freedom: Array) -> Array:
     """Degrees of freedom of a sum of two variances, as Welch and Satterthwaite have it."""
+    b = np.where(np.isfinite(b), b, 0.0)  # answers that will be refused
     share = b / (a + b)
     inverse = (1 - share) ** 2 / a_freedom + np.divide(share**2, b_freedom, out=np.zeros(len(b)), where=b_freedom > 0)
     return np.divide(1.0, inverse, out=np.full(len(b), np.inf), where=inverse > 0)
