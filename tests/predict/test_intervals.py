@@ -54,7 +54,7 @@ def test_intervals_under_a_given_prior_hold_too():
 @pytest.mark.parametrize("method", ["evidence", "ml"])
 @pytest.mark.parametrize("hidden", [(0.2, 0.0), (0.0, 0.2), (0.2, 0.2)])
 def test_intervals_with_missing_inputs_hold_too(method, hidden):
-    found = coverage(40, 3, 200, hidden, method=method, missing="marginalise")
+    found = coverage(40, 3, 150, hidden, method=method, missing="marginalise")
     assert abs(found - 0.9) < 0.02
 
 

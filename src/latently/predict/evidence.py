@@ -220,12 +220,12 @@ def _distance(a: State, b: State) -> float:
 def _ahead(spectrum: Spectrum, path: list[State], hyper: Hyper) -> State:
     """Where the last two steps lead to if they go on shrinking at their rate; the last of them if that is no better.
 
-    Where the data hardly say anything of lambda, steps shrink by a few percent each.
+    Where the data hardly say anything of lambda, steps shrink by a few percent each, or go to and fro.
     """
     logs = np.log([[state.alpha, state.lam] for state in path])
     step, bend = logs[1] - logs[0], logs[2] - 2 * logs[1] + logs[0]
     size = float(np.sqrt((step @ step) / (bend @ bend + TINY)))
     alpha, lam = np.exp(np.clip(logs[0] + 2 * size * step + size**2 * bend, -230.0, 230.0))
     far = State(float(alpha), float(lam))
-    far = replace(far, score=score(spectrum, far, hyper)) if size > 1 else path[-1]
+    far = replace(far, score=score(spectrum, far, hyper))
     return far if far.score > path[-1].score else path[-1]
