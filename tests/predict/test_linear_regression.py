@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.datasets import load_diabetes, load_linnerud
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge
 
 from latently.learn import threads
@@ -46,7 +47,9 @@ def test_maximum_likelihood_is_least_squares(intercept):
     ours = BayesianLinearRegression(method="ml", fit_intercept=intercept).fit(X, y)
     theirs = LinearRegression(fit_intercept=intercept).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8)
-    assert 1 / ours.alpha_ == pytest.approx(((y - theirs.predict(X)) ** 2).mean())
+    squares = ((y - theirs.predict(X)) ** 2).sum()
+    assert 1 / ours.alpha_ == pytest.approx(squares / (len(y) - X.shape[1] - intercept))
+    assert ours.trace_[-1] == pytest.approx(stats.norm(theirs.predict(X), np.sqrt(squares / len(y))).logpdf(y).sum())
 
 
 def test_map_is_ridge():
@@ -125,9 +128,14 @@ def test_drawn_functions_have_the_mean_and_spread_of_the_prediction():
     X, y, _ = data(n=20)
     model = BayesianLinearRegression().fit(X, y)
     drawn = model.sample_functions(X + 3, 40_000, random_state=0)
-    mean, std = model.predict(X + 3, return_std=True)
-    np.testing.assert_allclose(drawn.mean(axis=1), mean, atol=0.05 * std.max())
-    np.testing.assert_allclose(drawn.var(axis=1), std**2 - 1 / model.alpha_, rtol=0.05)
+    mean, _ = model.predict(X + 3, return_std=True)
+    low, high = model.interval(X + 3, 0.5).T
+    np.testing.assert_allclose(drawn.mean(axis=1), mean, atol=0.05 * (high - low).max())
+    # without the noise, whose squared scale the answers have on top: quartiles of Student's t
+    reach = stats.t(model.freedom_).ppf(0.75)
+    scale = ((high - low) / 2 / reach) ** 2 - model._noise
+    quartiles = np.diff(np.quantile(drawn, [0.25, 0.75], axis=1), axis=0)[0]
+    np.testing.assert_allclose((quartiles / 2 / reach) ** 2, scale, rtol=0.06)
     weights, intercepts = model.sample(3, random_state=0)
     values = model.sample_functions(X[:1] + 3, 3, random_state=0)
     np.testing.assert_allclose(weights @ (X[0] + 3) + intercepts, values[0])
@@ -137,7 +145,14 @@ def test_log_predictive_is_scipys_density():
     X, y, _ = data()
     model = BayesianLinearRegression().fit(X, y)
     mean, std = model.predict(X, return_std=True)
-    np.testing.assert_allclose(model.log_predictive(X, y), stats.norm(mean, std).logpdf(y), rtol=1e-10)
+    freedom = model.freedom_
+    student = stats.t(freedom, mean, std * np.sqrt(1 - 2 / freedom))
+    np.testing.assert_allclose(model.log_predictive(X, y), student.logpdf(y), rtol=1e-10)
+    np.testing.assert_allclose(model.interval(X, 0.8), np.transpose(student.interval(0.8)), rtol=1e-9)
+    known = BayesianLinearRegression(method="map", noise_variance=1.0).fit(X, y)
+    mean, std = known.predict(X, return_std=True)
+    np.testing.assert_allclose(known.log_predictive(X, y), stats.norm(mean, std).logpdf(y), rtol=1e-10)
+    np.testing.assert_allclose(known.interval(X), np.transpose(stats.norm(mean, std).interval(0.9)), rtol=1e-9)
 
 
 def test_threads_chunks_and_offsets():
@@ -259,7 +274,8 @@ def test_both_kinds_of_step_climb_to_one_summit():
 
 def test_running_out_of_steps_is_not_convergence():
     X, y, _ = data()
-    assert not BayesianLinearRegression(max_iter=1).fit(X, y).converged_
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations: raise max_iter"):
+        assert not BayesianLinearRegression(max_iter=1).fit(X, y).converged_
     assert BayesianLinearRegression(method="map", noise_variance=1.0, max_iter=1).fit(X, y).converged_
 
 

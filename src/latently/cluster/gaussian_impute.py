@@ -1,17 +1,19 @@
 """What a Gaussian mixture knows of the missing entries of a row, given the observed ones."""
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtr
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from latently.cluster.gaussian_given import stored_params
 from latently.cluster.gaussian_holes import HoledRows, coloured, describe_holed, holed_rows
 from latently.cluster.gaussian_params import GaussianParams
+from latently.cluster.gaussian_uncertain import drawn_parameters, widened
 from latently.learn.protocol import Array
 from latently.learn.reduce import single_threaded_blas
 from latently.learn.skin import read_rows
@@ -20,6 +22,8 @@ from latently.learn.skin import read_rows
 _HALVINGS = 60
 # Numbers that are held at a time of what all components say of all entries.
 _ENTRIES = 2**21
+# Degrees of freedom from which on Student's t is taken for normal: its tails differ by less than a part in a hundred.
+_NORMAL = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +48,38 @@ class Holed:
         noise = coloured(self.params, self.rows, chosen, rng.standard_normal(self.rows.Z.shape))
         return self.completed[chosen, np.arange(n)] + noise
 
-    def quantile(self, level: float) -> Array:
+    def tails(self, observed: Array | None) -> tuple[Array, Array]:
+        """(k, h) standard deviation or scale, and degrees of freedom, of each hole in each component."""
+        holes = self.rows.holes
+        if observed is None:
+            return np.sqrt(self.spread[:, holes]), np.full((len(self.spread), int(holes.sum())), np.inf)
+        found = [
+            widened(seen, self.rows.counts, (((filled - mean) @ root) ** 2).sum(axis=1))
+            for seen, filled, mean, root in zip(
+                observed, self.completed, self.params.means, self._whitening(), strict=True
+            )
+        ]
+        scales = [np.sqrt((spread * more)[holes]) for spread, (more, _) in zip(self.spread, found, strict=True)]
+        return np.array(scales), np.array([freedom[holes] for _, freedom in found])
+
+    def _whitening(self) -> Array:
+        k, d = self.params.means.shape
+        roots = self.params.roots
+        full = roots if roots.shape[1] == d else roots.transpose(0, 2, 1) * np.eye(d)
+        return np.broadcast_to(full, (k, d, d))
+
+    def quantile(self, level: float, observed: Array | None = None) -> Array:
         """(n, d) quantile of each hole's own mixture, by bisection."""
         holes = self.rows.holes
         shares, means = self.shares[holes.nonzero()[0]].T, self.completed[:, holes]  # (k, h)
-        deviations = np.sqrt(self.spread[:, holes])
-        low, high = (means - 10 * deviations).min(axis=0), (means + 10 * deviations).max(axis=0)
+        deviations, freedom = self.tails(observed)
+        reach = deviations * np.where(freedom < 30, 1e4, 10.0)
+        low, high = (means - reach).min(axis=0, initial=np.inf), (means + reach).max(axis=0, initial=-np.inf)
+        normal = not (freedom < _NORMAL).any()
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            below = (shares * ndtr((middle - means) / deviations)).sum(axis=0)
+            away = (middle - means) / deviations
+            below = (shares * (ndtr(away) if normal else stdtr(freedom, away))).sum(axis=0)
             low, high = np.where(below < level, middle, low), np.where(below < level, high, middle)
         out = self.rows.Z.copy()
         out[holes] = (low + high) / 2
@@ -73,26 +100,53 @@ class GaussianImputation:
             part.put(filled, part.mean())
         return filled
 
-    def impute_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper end of an equal-tailed interval for each missing entry; observed ones stand twice."""
+    def impute_interval(self, X: Any, level: float = 0.9, *, observed: Array | None = None) -> tuple[Array, Array]:
+        """Lower and upper end of an equal-tailed interval for each missing entry; observed ones stand twice.
+
+        Parameters
+        ----------
+        X
+            (n, d) rows.
+        level
+            Probability of the interval.
+        observed
+            (k, d) rows that tell of each column in each component: what they leave open of the parameters makes the
+            interval wider. None takes the parameters as known.
+        """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
         lower, parts = self._holed(X)
         upper = lower.copy()
         for part in parts:
-            part.put(lower, part.quantile((1 - level) / 2))
-            part.put(upper, part.quantile((1 + level) / 2))
+            part.put(lower, part.quantile((1 - level) / 2, observed))
+            part.put(upper, part.quantile((1 + level) / 2, observed))
         return lower, upper
 
-    def impute_draws(self, X: Any, n_draws: int = 1, random_state: Any = None) -> Array:
-        """(n_draws, n, d) rows with the missing entries drawn jointly given the observed ones."""
+    def impute_draws(
+        self, X: Any, n_draws: int = 1, random_state: Any = None, *, observed: Array | None = None
+    ) -> Array:
+        """(n_draws, n, d) rows with the missing entries drawn jointly given the observed ones.
+
+        With `observed`, as in `impute_interval`, each table has parameters of its own, drawn from their posterior.
+        """
         rng = check_random_state(random_state)
+        if observed is not None and self.covariance_type in ("full", "tied"):  # type: ignore[attr-defined]
+            check_is_fitted(self)
+            return np.concatenate([self._redrawn(observed, rng).impute_draws(X, 1, rng) for _ in range(n_draws)])
         filled, parts = self._holed(X)
         draws = np.tile(filled, (n_draws, 1, 1))
         for part in parts:
             for draw in draws:
                 part.put(draw, part.draw(rng))
         return draws
+
+    def _redrawn(self, observed: Array, rng: np.random.RandomState) -> "GaussianImputation":
+        """The same mixture with other parameters that the data would bear as well."""
+        other: Any = copy(self)
+        other.weights_, other.means_, covariances = drawn_parameters(self, observed, rng)
+        lower = np.linalg.cholesky(covariances)
+        other.precisions_cholesky_ = np.swapaxes(np.linalg.inv(lower), -1, -2)
+        return other
 
     def _holed(self, X: Any) -> tuple[Array, Iterator[Holed]]:
         check_is_fitted(self)

@@ -28,7 +28,14 @@ from latently.data.chunks import ChunkSource
 from latently.data.matrix import check_weights
 from latently.learn.em import Fit, Hook
 from latently.learn.protocol import Array
-from latently.learn.skin import Elsewhere, read_rows, read_source, warn_if_unfinished
+from latently.learn.skin import Elsewhere, read_rows, read_source
+from latently.learn.unconverged import warn_unconverged
+
+# The peer's wording, which its users' code may match.
+NOT_CONVERGED = (
+    "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or check "
+    "for degenerate data."
+)
 
 
 class GaussianMixture(
@@ -214,7 +221,7 @@ class GaussianMixture(
         source, known = self._known_source(X, sample_weight, labels, reset=True)
         task = GaussianTask(self, source, known, on_iteration)
         best = task.best()
-        warn_if_unfinished(best.reason, self.max_iter)
+        warn_unconverged(best.reason, "max_iter", self.max_iter, NOT_CONVERGED)
         self._labelled = named_by(known, self.n_components)
         return self._adopt(best, *task.in_order(best))
 

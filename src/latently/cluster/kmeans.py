@@ -35,7 +35,8 @@ from latently.data.sums import summing
 from latently.learn.em import Hook
 from latently.learn.reduce import reducing
 from latently.learn.restarts import best_of
-from latently.learn.skin import Elsewhere, seeds, warn_if_unfinished
+from latently.learn.skin import Elsewhere, seeds
+from latently.learn.unconverged import warn_unconverged
 
 Array = npt.NDArray[np.float64]
 
@@ -154,7 +155,7 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             Called after each iteration with its `latently.learn.Step`; a true return value stops the fit.
         """
         best = self._cluster(X, sample_weight, on_iteration)
-        warn_if_unfinished(best.reason, self.max_iter)
+        warn_unconverged(best.reason, "max_iter", self.max_iter)
         return self
 
     def _cluster(self, X: Any, sample_weight: Any, on_iteration: Hook | None = None) -> Run:

@@ -29,7 +29,8 @@ from latently.distributions.mixture import MixtureDistribution
 from latently.learn.em import Fit, Hook
 from latently.learn.progress import both, progress
 from latently.learn.protocol import Array
-from latently.learn.skin import Elsewhere, seeds, warn_if_unfinished
+from latently.learn.skin import Elsewhere, seeds
+from latently.learn.unconverged import warn_unconverged
 
 
 class TableMixture(
@@ -111,7 +112,7 @@ class TableMixture(
             check_free(model)
         model = self._with_priors(with_spread(model, source), self._observed(model, pooled_sums(model, source)))
         fit, reseeds = self._search(model, source, on_iteration)
-        warn_if_unfinished(fit.reason, self.max_iter)
+        warn_unconverged(fit.reason, "max_iter", self.max_iter)
         if fit.stats.bound < LOG_ZERO / 2:
             raise ValueError("some rows have no probability under what is fixed or given: loosen it, or drop the rows")
         as_found = self._keeps_order or tells_apart(model.pseudo) or labels is not None

@@ -2,10 +2,13 @@
 
 from typing import Any, Self, get_args
 
+import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_uncertain import observed_rows
 from latently.data.infer import infer_schema
 from latently.data.matrix import as_table
 from latently.data.schema import Schema
@@ -15,6 +18,7 @@ from latently.impute.output import filled_in, in_kind
 from latently.impute.sequences import lengths_for
 from latently.impute.stored import refitted
 from latently.impute.tables import Table, check_observed, for_model, read_table, takes_tables
+from latently.learn.protocol import Array
 from latently.learn.select import Criterion
 from latently.learn.skin import Elsewhere
 
@@ -50,6 +54,9 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The fitted mixture.
     schema_
         What the columns are.
+    observed_
+        (k, d) rows that tell of each column in each component of a `GaussianMixture` fitted here: few rows make
+        intervals wider and draws more varied. None for other models, which are taken as known.
     n_features_in_, feature_names_in_
         Number of columns, and their names if they came with names.
 
@@ -105,9 +112,24 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.schema_ = table.schema
         check_observed(table)
         self.model_ = self._fitted_model(table, sequences)
+        self.observed_ = self._observed(table)
         if not is_all and self.model_ is not self.model:
             self.model_ = refitted(self.model_, X)
+            self.observed_ = None if self.observed_ is None else self.observed_ * (X.n_rows / len(table.values))
         return self
+
+    def _observed(self, table: Table) -> Array | None:
+        """(k, d) rows that tell of each column of a component; None if the model is taken as known."""
+        if self.model_ is self.model or not isinstance(self.model_, GaussianMixture):
+            return None
+        rows = for_model(self.model_, table)
+        shares = self.model_.predict_proba(rows) if self.model_.n_components > 1 else np.ones((len(table.values), 1))
+        return observed_rows(shares, table.values)
+
+    def _told(self) -> dict[str, Any]:
+        """What the model's methods are given of how much its parameters are known."""
+        observed = getattr(self, "observed_", None)
+        return {} if observed is None else {"observed": observed}
 
     def _check_settings(self) -> None:
         if self.model is not None:
@@ -160,14 +182,17 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             As in `fit`.
         """
         table, model = self._read(X)
-        low, high = model.impute_interval(for_model(model, table), level, **lengths_for(model, lengths))
+        extra = lengths_for(model, lengths) | self._told()
+        low, high = model.impute_interval(for_model(model, table), level, **extra)
         return filled_in(table, low), filled_in(table, high)
 
     def draws(self, X: Any, n_draws: int = 5, random_state: Any = None, *, lengths: Any = None) -> list[Any]:
         """Fill the holes several times at random, each row jointly: multiple imputation.
 
-        What is estimated from each of the tables spreads between them by as much as the holes leave it open,
-        the mixture taken as known (Rubin's rules add this spread to that within a table).
+        What is estimated from each of the tables spreads between them by as much as the missing values leave it
+        open (Rubin's rules add this spread to that within a table). For numbers each table has parameters of its own,
+        drawn from their posterior; a `Mixture`, a model of sequences and one that was fitted elsewhere are taken as
+        known.
 
         Parameters
         ----------
@@ -183,7 +208,8 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if n_draws < 1:
             raise ValueError(f"n_draws must be at least 1, got {n_draws}")
         table, model = self._read(X)
-        drawn = model.impute_draws(for_model(model, table), n_draws, random_state, **lengths_for(model, lengths))
+        extra = lengths_for(model, lengths) | self._told()
+        drawn = model.impute_draws(for_model(model, table), n_draws, random_state, **extra)
         return [filled_in(table, values) for values in drawn]
 
     def _read(self, X: Any) -> tuple[Table, Any]:

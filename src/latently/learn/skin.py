@@ -3,7 +3,6 @@
 `Elsewhere` is the base class that lets an estimator take tables that are not in memory.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
@@ -75,29 +74,6 @@ def seeds(random_state: Any, n: int) -> list[np.random.RandomState]:
     """Independent generators for `n` restarts, all drawn before the first one runs."""
     rng = check_random_state(random_state)
     return [np.random.RandomState(rng.randint(np.iinfo(np.int32).max)) for _ in range(n)]
-
-
-def warn_if_unfinished(reason: str, max_iter: int) -> None:
-    """Warn that a fit did not converge; called by `fit` itself. With no iteration allowed there is nothing to say.
-
-    Parameters
-    ----------
-    reason
-        How the best start ended, as in `latently.learn.em.Fit`.
-    max_iter
-        Iterations that were allowed.
-    """
-    if max_iter == 0 or reason not in ("max_iter", "stalled"):
-        return
-    from sklearn.exceptions import ConvergenceWarning
-
-    how = f"It stopped at max_iter = {max_iter}" if reason == "max_iter" else "Its gradient leads nowhere"
-    warnings.warn(
-        "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or "
-        f"check for degenerate data. {how}.",
-        ConvergenceWarning,
-        stacklevel=5,
-    )
 
 
 class Elsewhere(elsewhere.Elsewhere):

@@ -7,8 +7,8 @@ from pathlib import Path
 _PACKAGE = str(Path(__file__).parents[1])
 
 
-def warn_unconverged(reason: str, setting: str, most: int) -> None:
-    """Warn, as scikit-learn does, if a fit ended for want of iterations.
+def warn_unconverged(reason: str, setting: str, most: int, opening: str = "") -> None:
+    """Warn, as scikit-learn does, if a fit ended before it converged.
 
     Parameters
     ----------
@@ -16,9 +16,14 @@ def warn_unconverged(reason: str, setting: str, most: int) -> None:
         Why the fit ended (`Fit.reason`).
     setting, most
         Name and value of the estimator's parameter for the number of iterations; at zero none were asked for.
+    opening
+        A peer's own words, which its users' code may match.
     """
-    if reason == "max_iter" and most > 0:
-        warn_of_fit(f"the fit did not converge in {most} iterations: raise {setting} or tol")
+    if most == 0 or reason not in ("max_iter", "stalled"):
+        return
+    stopped = f"the fit did not converge in {most} iterations: raise {setting} or tol"
+    how = stopped if reason == "max_iter" else "the fit did not converge: its gradient leads nowhere, try another start"
+    warn_of_fit(f"{opening} {how}".strip())
 
 
 def warn_of_fit(message: str) -> None:

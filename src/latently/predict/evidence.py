@@ -5,14 +5,11 @@ eigenvalues s: there the posterior has precision lam + alpha s, coordinate by co
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dgejsv
-
-from latently.distributions.inputs import patterns
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(np.float64).eps)
@@ -27,6 +24,14 @@ class Problem:
     xx: Array
     xy: Array
     yy: float
+
+    def worth(self, n: float) -> "Problem":
+        """The same weights from fewer rows: the residuals of rows that count for less say less of the noise."""
+        if not n < self.n:
+            return self
+        values, vectors = eigen(self.xx)
+        explained = float(((vectors.T @ self.xy) ** 2 / values).sum())
+        return replace(self, n=n, yy=explained + max(self.yy - explained, 0.0) * n / self.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,41 +196,36 @@ def maximise(
         The best state, the objective after each step (it never falls), and whether it converged.
     """
     state = replace(start, score=score(spectrum, start, hyper))
-    trace = [state.score]
+    trace, path = [state.score], [state]
     for _ in range(max_iter if any(learn) else 0):
         new = _fixed_point(spectrum, state, hyper, learn)
         if not new.score >= state.score - 1e-12 * abs(state.score):
             new = _expectation(spectrum, state, hyper, learn)
-        moved = max(abs(np.log(new.alpha / state.alpha)), abs(np.log(new.lam / state.lam)))
+        if _distance(new, state) < tol:
+            return new, [*trace, max(new.score, trace[-1])], True
+        path.append(new)
+        if len(path) == 3:
+            new = _ahead(spectrum, path, hyper)
+            path = [new]
         state = new
         trace.append(max(new.score, trace[-1]))
-        if moved < tol:
-            return state, trace, True
     return state, trace, not any(learn)
 
 
-def conditional(cov: Array, seen: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Slope (missing, seen) and covariance of the missing columns of a Gaussian, given the seen ones."""
-    inner, cross = cov[np.ix_(seen, seen)], cov[np.ix_(seen, ~seen)]
-    slope = _solve(inner, cross).T
-    left = cov[np.ix_(~seen, ~seen)] - slope @ cross
-    return slope, (left + left.T) / 2
+def _distance(a: State, b: State) -> float:
+    """Largest relative change of a precision."""
+    return float(max(abs(np.log(a.alpha / b.alpha)), abs(np.log(a.lam / b.lam))))
 
 
-def _solve(A: Array, B: Array) -> Any:
-    scale = np.sqrt(np.maximum(np.diagonal(A), 0.0))
-    scale = np.where(scale > 0, scale, 1.0)
-    inner = A / scale / scale[:, None] + 1e-12 * np.eye(len(A))
-    return cho_solve(cho_factor(inner, lower=True), B / scale[:, None]) / scale[:, None]
+def _ahead(spectrum: Spectrum, path: list[State], hyper: Hyper) -> State:
+    """Where the last two steps lead to if they go on shrinking at their rate; the last of them if that is no better.
 
-
-def marginalised(X: Array, mean: Array, cov: Array, coef: Array, sigma: Array) -> tuple[Array, Array]:
-    """Rows with missing inputs at their expectation, and the variance (n,) that this adds to the answer."""
-    X, extra = np.array(X, dtype=np.float64), np.zeros(len(X))
-    second = np.outer(coef, coef) + sigma  # of the weights, uncentred
-    for seen, rows in patterns(X):
-        if not seen.all():
-            slope, left = conditional(cov, seen)
-            X[np.ix_(rows, ~seen)] = mean[~seen] + (X[np.ix_(rows, seen)] - mean[seen]) @ slope.T
-            extra[rows] = max(float((second[np.ix_(~seen, ~seen)] * left).sum()), 0.0)
-    return X, extra
+    Where the data hardly say anything of lambda, steps shrink by a few percent each, or go to and fro.
+    """
+    logs = np.log([[state.alpha, state.lam] for state in path])
+    step, bend = logs[1] - logs[0], logs[2] - 2 * logs[1] + logs[0]
+    size = float(np.sqrt((step @ step) / (bend @ bend + TINY)))
+    alpha, lam = np.exp(np.clip(logs[0] + 2 * size * step + size**2 * bend, -230.0, 230.0))
+    far = State(float(alpha), float(lam))
+    far = replace(far, score=score(spectrum, far, hyper))
+    return far if far.score > path[-1].score else path[-1]

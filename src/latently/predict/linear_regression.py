@@ -4,27 +4,27 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from latently.data.chunks import Chunk, ChunkSource
 from latently.data.matrix import check_weights
-from latently.distributions import Gaussian
-from latently.distributions.inputs import ColumnError, generator
-from latently.distributions.statistics import Moments
+from latently.distributions.inputs import ColumnError
 from latently.learn.skin import Elsewhere
-from latently.predict.evidence import Array, Hyper, Problem, State, marginalised
+from latently.learn.unconverged import warn_unconverged
+from latently.predict.evidence import Array, Hyper, Problem, State
+from latently.predict.incomplete import completed
 from latently.predict.posterior import bayes, least_squares
+from latently.predict.regression_answers import RegressionAnswers
 from latently.predict.regression_sums import RegressionStatistics, joint_moments, read_targets
-from latently.predict.rows import part, row_by_row, total
+from latently.predict.rows import part, total
 from latently.predict.scores import RegressorScore
 from latently.predict.tables import brings_targets, read_named
 
 Method = Literal["evidence", "map", "ml"]
 
 
-class BayesianLinearRegression(Elsewhere, RegressorScore, BaseEstimator):  # type: ignore[misc]
+class BayesianLinearRegression(RegressionAnswers, Elsewhere, RegressorScore, BaseEstimator):  # type: ignore[misc]
     """Linear regression with a distribution over its weights.
 
     y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a
@@ -63,6 +63,7 @@ class BayesianLinearRegression(Elsewhere, RegressorScore, BaseEstimator):  # typ
     trace_ : log evidence after each step; never falls
     n_iter_ : number of steps of the search
     converged_ : whether the search converged
+    freedom_ : degrees of freedom of the answers, which follow Student's t; 0 if the rows are too few to tell the noise
     statistics_ : the sums that the model has learnt
 
     Examples
@@ -180,41 +181,41 @@ class BayesianLinearRegression(Elsewhere, RegressorScore, BaseEstimator):  # typ
                     f"y has {len(y if targets is None else targets)} targets, but X has at least {chunk.stop} rows"
                 )
             w = part(weights, chunk) if chunk.weights is None else chunk.weights
-            return RegressionStatistics(joint_moments(chunk.X, y, w))
+            return RegressionStatistics.of_complete(joint_moments(chunk.X, y, w))
 
         return total(rows, of_chunk)
 
     def _completed(self, rows: Array, targets: Array, weights: Array | None) -> RegressionStatistics:
-        """Sum up incomplete rows as expected under the Gaussian of inputs and target that fits them best."""
-        table = np.column_stack([rows, targets]).astype(np.float64)
+        """Sum up incomplete rows; an error names the column."""
         try:
-            joint = Gaussian(kind="full").fit(table, weights)
+            return completed(np.column_stack([rows, targets]).astype(np.float64), weights)
         except ColumnError as problem:
             names = [*getattr(self, "feature_names_in_", [f"x{j}" for j in range(rows.shape[1])]), "y"]
             raise problem.named(names[int(problem.column)]) from None
-        return RegressionStatistics(joint.expected_statistics(table, weights))
 
     # from sums to the posterior
 
     def _settle(self, stats: RegressionStatistics) -> Self:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._posterior(stats.moments)
+            found = self._posterior(stats)
         if not (np.isfinite(found["coef_"]).all() and np.isfinite(found["sigma_"]).all()):
             raise ValueError("the weights cannot be represented: the columns are too small or too large; rescale them")
+        warn_unconverged("converged" if found["converged_"] else "max_iter", "max_iter", self.max_iter)
         n_iter = max(1, len(found["trace_"]) - 1)
         self.__dict__.update(found, statistics_=stats, n_rows_=float(stats.moments.weight), n_iter_=n_iter)
         return self
 
-    def _posterior(self, moments: Moments) -> dict[str, Any]:
-        n, mean, scatter = float(moments.weight), moments.mean(), moments.scatter()
-        centre = mean if self.fit_intercept else np.zeros(len(mean))
-        sums = scatter if self.fit_intercept else moments.about(centre).second
-        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0))
-        found = least_squares(problem) if self.method == "ml" else self._bayes(problem)
+    def _posterior(self, stats: RegressionStatistics) -> dict[str, Any]:
+        n, told = float(stats.moments.weight), stats.told()
+        centre = told.mean() if self.fit_intercept else np.zeros(len(told.centre))
+        sums = told.scatter() if self.fit_intercept else told.about(centre).second
+        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0)).worth(float(told.weight))
+        found = least_squares(problem, self.fit_intercept) if self.method == "ml" else self._bayes(problem)
         return found | {
             "intercept_": float(centre[-1] - centre[:-1] @ found["coef_"]),
             "_centre": centre[:-1],
-            "_inputs": (mean[:-1], scatter[:-1, :-1] / n),
+            "_told": float(told.weight),
+            "_inputs": (stats.moments.mean()[:-1], stats.moments.scatter()[:-1, :-1] / n),
         }
 
     def _bayes(self, problem: Problem) -> dict[str, Any]:
@@ -222,7 +223,7 @@ class BayesianLinearRegression(Elsewhere, RegressorScore, BaseEstimator):  # typ
         noise = self.noise_variance or problem.yy / problem.n + np.finfo(float).eps
         hyper = Hyper(self.alpha_1, self.alpha_2, self.lambda_1, self.lambda_2)
         start = State(1 / noise, 1.0)
-        return bayes(problem, shape, mean, start, hyper, learn, self.tol, self.max_iter)
+        return bayes(problem, shape, mean, start, hyper, learn, self.tol, self.max_iter, self.fit_intercept)
 
     def _prior(self, d: int) -> tuple[Array, Array, tuple[bool, bool]]:
         """Shape of the prior precision (d, d), prior mean (d,), and whether to find alpha and lambda."""
@@ -237,75 +238,3 @@ class BayesianLinearRegression(Elsewhere, RegressorScore, BaseEstimator):  # typ
             raise ValueError(f"noise_variance must be positive, got {self.noise_variance}")
         evidence = self.method == "evidence"
         return shape, mean, (evidence or self.noise_variance is None, evidence)
-
-    # answers
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predictive mean of the target of each row, (n,); with `return_std` also its standard deviation."""
-        check_is_fitted(self)
-        rows = read_named(self, X, reset=False, allow_nan=self._marginalises())
-        pairs = row_by_row(rows, lambda chunk: self._answer(chunk.X, return_std))
-        return (pairs[:, 0], np.sqrt(pairs[:, 1])) if return_std else pairs[:, 0]
-
-    def interval(self, X: Any, level: float = 0.9) -> Array:
-        """Interval of each row's target that holds it with the given probability: (n, 2)."""
-        mean, std = self.predict(X, return_std=True)
-        reach = ndtri((1 + level) / 2) * std
-        return np.column_stack([mean - reach, mean + reach])
-
-    def log_predictive(self, X: Any, y: Any) -> Array:
-        """Log density of each target given its row, (n,)."""
-        mean, std = self.predict(X, return_std=True)
-        return -0.5 * (((read_targets(y) - mean) / std) ** 2 + np.log(2 * np.pi)) - np.log(std)
-
-    def posterior(self) -> Gaussian:
-        """Posterior distribution of the weights."""
-        check_is_fitted(self)
-        return Gaussian(self.coef_, self.sigma_)
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array]:
-        """Draw functions from the posterior.
-
-        Parameters
-        ----------
-        n_samples
-            How many functions.
-        random_state
-            A seed or a generator.
-
-        Returns
-        -------
-        tuple
-            Weights (n_samples, d) and intercepts (n_samples,) of the functions.
-        """
-        check_is_fitted(self)
-        rng = generator(random_state)
-        values, vectors = np.linalg.eigh(self.sigma_)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        weights = self.coef_ + rng.standard_normal((n_samples, len(values))) @ root.T
-        level = np.sqrt(self._level_variance()) * rng.standard_normal(n_samples)
-        # The line turns about the centre of the data, so steep draws start low.
-        return weights, self.intercept_ - (weights - self.coef_) @ self._centre + level
-
-    def sample_functions(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
-        """Values (without noise) of functions drawn from the posterior, at complete rows: (n, n_samples)."""
-        check_is_fitted(self)
-        rows = read_named(self, X, reset=False, allow_nan=False)
-        weights, intercepts = self.sample(n_samples, random_state)
-        return np.asarray(rows @ weights.T + intercepts)
-
-    def _level_variance(self) -> float:
-        return 1 / (self.alpha_ * self.n_rows_) if self.fit_intercept else 0.0
-
-    def _answer(self, X: Array, with_variance: bool) -> Array:
-        """(n, 2) predictive mean and variance."""
-        extra = np.zeros(len(X))
-        if np.isnan(X).any():
-            X, extra = marginalised(X, *self._inputs, self.coef_, self.sigma_)
-        out = np.zeros((len(X), 2))
-        out[:, 0] = X @ self.coef_ + self.intercept_
-        if with_variance:
-            gap = X - self._centre
-            spread = np.maximum(np.einsum("ij,ij->i", gap @ self.sigma_, gap), 0.0)
-            out[:, 1] = spread + extra + 1 / self.alpha_ + self._level_variance()
-        return out

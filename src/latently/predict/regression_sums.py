@@ -16,9 +16,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RegressionStatistics(Additive):
-    """Moments of the columns and the target together, the target last; and how many rows they come from."""
+    """Moments of the columns and the target together, the target last.
+
+    Attributes
+    ----------
+    moments
+        Of all rows, with missing inputs as expected.
+    lost
+        What of them is only expected: the part that a row with missing inputs does not count for.
+    """
 
     moments: Moments
+    lost: Moments
+
+    @classmethod
+    def of_complete(cls, moments: Moments) -> "RegressionStatistics":
+        """Sums over rows without missing inputs."""
+        zero = np.zeros_like
+        return cls(moments, Moments(np.asarray(0.0), moments.centre, zero(moments.first), zero(moments.second)))
+
+    def told(self) -> Moments:
+        """Moments of what the rows say of the weights."""
+        return self.moments - self.lost if self.lost.second.any() else self.moments
 
     def settled(self, before: "RegressionStatistics") -> "RegressionStatistics":
         """Refuse what cannot be the sum over rows: less than no weight, less than no squares."""

@@ -1,0 +1,74 @@
+"""What is not known of a mixture's parameters, from the rows that tell of each: draws of them, and wider tails."""
+
+from typing import Any
+
+import numpy as np
+
+from latently.cluster.gaussian_given import covariances_of
+from latently.learn.protocol import Array
+
+# Columns that hardly any row tells of keep this many degrees of freedom: wide, and finite.
+_LEAST_FREEDOM = 2.0
+
+
+def observed_rows(shares: Array, X: Array) -> Array:
+    """(k, d) rows of each component in which a column is observed."""
+    return np.asarray(shares.T @ ~np.isnan(X))
+
+
+def widened(seen: Array, known: Array, distance: Array) -> tuple[Array, Array]:
+    """How much more a missing entry varies than its component says, and the degrees of freedom of its Student's t.
+
+    Parameters
+    ----------
+    seen
+        (d,) rows of the component in which each column is observed.
+    known
+        (n,) entries that are observed in each row.
+    distance
+        (n,) squared distance of the row's observed part from the component.
+
+    Returns
+    -------
+    tuple
+        Factors (n, d) of the variances, and degrees of freedom (n, d).
+    """
+    # the prior of the covariances is worth about the row that the mean costs
+    freedom = np.maximum(seen - known[:, None], _LEAST_FREEDOM)
+    rows = np.maximum(seen, 1.0)
+    return np.maximum(rows / freedom, 1.0) * (1 + (1 + distance[:, None]) / rows), freedom
+
+
+def drawn_parameters(model: Any, seen: Array, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
+    """Weights (k,), means (k, d) and covariances of a full or tied mixture, from their posterior.
+
+    Each column is a regression on those that are observed more often, learnt from the rows in which it is observed:
+    exact under a flat prior if columns go missing one after the other, and close to it otherwise.
+    """
+    order = np.argsort(-seen.sum(axis=0), kind="stable")
+    back = np.argsort(order)
+    covariances, means = covariances_of(model.precisions_cholesky_, model.covariance_type), np.array(model.means_)
+    tied = covariances.ndim == 2
+    drawn = []
+    for k in range(1 if tied else len(means)):
+        sigma = (covariances if tied else covariances[k])[np.ix_(order, order)]
+        lift, residual = _regressions(sigma, (seen.sum(axis=0) if tied else seen[k])[order], rng)
+        for at in range(len(means)) if tied else [k]:
+            off = np.sqrt(residual / np.maximum(seen[at][order], 1.0)) * rng.standard_normal(len(order))
+            means[at] += (lift @ off)[back]
+        drawn.append(((lift * residual) @ lift.T)[np.ix_(back, back)])
+    shares = rng.gamma(seen.max(axis=1) + 0.5)
+    return shares / shares.sum(), means, drawn[0] if tied else np.array(drawn)
+
+
+def _regressions(sigma: Array, seen: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Draw the regression of each column on those before it: what lifts residuals to columns, and their variances."""
+    d = len(sigma)
+    root = np.linalg.cholesky(sigma)
+    rows = np.maximum(seen, 1.0)
+    freedom = np.maximum(seen - 1 - np.arange(d), _LEAST_FREEDOM)
+    residual = np.diagonal(root) ** 2 * rows / rng.chisquare(freedom)
+    noise = np.sqrt(residual / rows)[:, None] * rng.standard_normal((d, d))
+    on_residuals = np.tril(root + noise, -1)  # of each column on the standardised residuals before it
+    slopes = np.tril(np.linalg.solve(root.T, on_residuals.T).T, -1)
+    return np.linalg.inv(np.eye(d) - slopes), residual
