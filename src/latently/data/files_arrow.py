@@ -105,11 +105,12 @@ def _check_times(file: Path, table: Any) -> None:
     import pyarrow.compute as pc
 
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if not pa.types.is_temporal(column.type):
+        if not pa.types.is_temporal(column.type) or pa.types.is_interval(column.type):
             continue
-        ends = pc.min_max(column)
+        short = pa.types.is_date32(column.type) or pa.types.is_time32(column.type)
+        ends = pc.min_max(column.cast(pa.int32() if short else pa.int64()))
         try:
-            [ends[end].as_py() for end in ("min", "max")]
+            [ends[end].cast(column.type).as_py() for end in ("min", "max")]
         except (OverflowError, ValueError) as problem:
             raise files.Unreadable(
                 f"column {name!r} of {file} holds a date or time that is out of range ({problem}): "

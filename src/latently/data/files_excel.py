@@ -17,10 +17,12 @@ from latently.data import files
 # Cells are Python objects until they are a table: a tenth of what fits elsewhere.
 MAX_SHEET: Final = 20_000_000
 # Tags in one part of a workbook; every tag becomes an object. Strings that cells share are many, all else is not.
-MAX_TAGS: Final = {"sst": 20_000_000, "worksheet": 200_000_000}
+MAX_TAGS: Final = {"sst": 8_000_000, "worksheet": 200_000_000}
 _FEW_TAGS: Final = 1_000_000
 _ROWS, _COLUMNS = 1_048_576, 16_384  # of any sheet
+_VISITED: Final = 5 * MAX_SHEET  # cells that a reader goes through, blank ones too
 _PIECE: Final = 2**20
+_LONGEST: Final = 4 * _PIECE  # of a tag: the parser begins it again with each piece
 
 
 def read_excel(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
@@ -79,11 +81,12 @@ class _Xml:
         self._parser.StartDoctypeDeclHandler = self._refuse
 
     def look_through(self, stream: Any) -> None:
-        tags = 0
+        tags = size = 0
         while piece := stream.read(_PIECE):
-            tags += piece.count(b"<")
+            tags, size = tags + piece.count(b"<"), size + len(piece)
             self._parser.Parse(piece, False)
-            if tags > MAX_TAGS.get(self._root, _FEW_TAGS):
+            waiting = size - self._parser.CurrentByteIndex
+            if tags > MAX_TAGS.get(self._root, _FEW_TAGS) or waiting > _LONGEST:
                 raise files.Unreadable(f"{self._file} has too much in its part {self._part!r}: save the sheet as CSV")
         self._parser.Parse(b"", True)
 
@@ -104,7 +107,7 @@ def _check_extent(file: Path, sheet: Any) -> None:
         extent.look_through(stream)
     if extent.rows > _ROWS or extent.columns > _COLUMNS:
         raise files.Unreadable(f"{file} is damaged, it has a cell beyond the end of any sheet: write it again")
-    if extent.visited > 5 * MAX_SHEET:
+    if extent.visited > _VISITED:
         raise files.Unreadable(f"{file} has a great many blank cells: clear them, or save the sheet as CSV")
     if extent.rows * extent.columns > MAX_SHEET:
         raise files.Unreadable(
@@ -126,7 +129,7 @@ class _Extent:
         self._parser.StartElementHandler = self._begin
 
     def look_through(self, stream: Any) -> None:
-        while piece := stream.read(_PIECE):
+        while self.rows <= _ROWS and self.visited <= _VISITED and (piece := stream.read(_PIECE)):
             self._parser.Parse(piece, False)
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
