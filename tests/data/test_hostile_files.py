@@ -182,6 +182,19 @@ def test_a_dictionary_of_twenty_gigabytes_in_feather(tmp_path: Path, capsys: pyt
     _refused(path, "unpacks to 20.0 GiB at a time", capsys)
 
 
+def test_parts_that_lie_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "t.feather"
+    feather.write_feather(pa.table({"x": np.zeros(3001), "y": np.arange(3001)}), path, compression="uncompressed")
+    content = path.read_bytes()
+    # bytes of one column, and of both together
+    for size, words in ((24008, "a buffer lies outside of its batch"), (48016, "lies outside of the file")):
+        declared = size.to_bytes(8, "little")
+        assert declared in content
+        path.write_bytes(content.replace(declared, (size + 2**30).to_bytes(8, "little")))
+        with pytest.raises(Unreadable, match=words):
+            read_table(path)
+
+
 def test_a_long_value_that_a_parquet_file_repeats(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
