@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy._lib._array_api import SCIPY_ARRAY_API
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -55,6 +57,12 @@ def laws():
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_the_array_api_checks_are_not_left_out():
+    """They would be, silently, without the setting that scipy reads when it is imported."""
+    with config_context(array_api_dispatch=True):  # refused without it
+        assert SCIPY_ARRAY_API
 
 
 @pytest.mark.parametrize("check", list(laws()))

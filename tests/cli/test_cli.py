@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -63,20 +62,11 @@ def test_help_comes_from_the_docstrings(command: list[str], capsys: Any) -> None
         assert all(name in text for name in ("explore", "fit", "apply", "compare", "models"))
 
 
-def test_help_is_quick_and_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy() -> None:
     code = "import sys; from latently.cli import main; main(['--help']); print([m for m in %r if m in sys.modules])"
     heavy = ["numpy", "sklearn", "numba", "pyarrow", "scipy", "narwhals", "pandas", "jinja2"]
     done = subprocess.run([sys.executable, "-c", code % heavy], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    # processor time of a fresh process, so that a busy machine does not count; the best of five
-    assert min(_seconds([sys.executable, "-m", "latently", "--help"]) for _ in range(5)) < 0.3
-
-
-def _seconds(command: list[str]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_the_module_is_the_command(iris: pd.DataFrame) -> None:

@@ -1,7 +1,6 @@
 """Files to tables: every format, large files by a sample, and hostile files that end in one sentence."""
 
 import resource
-import time
 from pathlib import Path
 from typing import Any
 
@@ -133,12 +132,10 @@ def test_a_hostile_file_ends_in_one_sentence(tmp_path: Path, case: str) -> None:
     suffix, content, words = HOSTILE[case]
     path = tmp_path / f"bad{suffix}"
     path.write_bytes(content)
-    start = time.perf_counter()
     with pytest.raises(ValueError, match=words) as told:
         read_table(path)
     assert "bad" in str(told.value)
     assert "\n" not in str(told.value)
-    assert time.perf_counter() - start < 5
 
 
 def test_no_file_and_a_directory(tmp_path: Path) -> None:

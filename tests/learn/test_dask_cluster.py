@@ -30,7 +30,8 @@ X = np.random.default_rng(0).normal(size=(6000, 3)) + np.repeat([[0.0], [5.0], [
 @pytest.fixture(scope="module")
 def client():
     cloudpickle.register_pickle_by_value(toy)  # workers cannot import it
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    # any free port: None would not mean no dashboard but the usual port, which may be taken
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
         yield client
     cloudpickle.unregister_pickle_by_value(toy)

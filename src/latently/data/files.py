@@ -1,23 +1,22 @@
 """Files to tables: CSV, TSV, Parquet, Feather and Excel, within limits that are checked before anything is read."""
 
 import os
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from latently.data.files_sample import Reservoir, plain_types
 from latently.data.values import quote
 
 # A table beyond these is not read whole; a sample of its rows may be.
 MAX_BYTES = 2**31
+# Nor is more than this held at a time of a file that is read in parts.
+MAX_AT_ONCE = 2**30
 MAX_CELLS = 100_000_000
 MAX_COLUMNS = 10_000
-_BATCH = 65_536
+# Most that is repeated of what a library says.
+_WORDS = 200
 
 _KINDS = {
     ".csv": "CSV",
@@ -29,6 +28,14 @@ _KINDS = {
     ".feather": "Feather",
     ".arrow": "Feather",
     ".xlsx": "Excel",
+}
+# Loaded when needed: each of them needs this file.
+_READERS = {
+    "CSV": ("files_text", "read_text"),
+    "TSV": ("files_text", "read_text"),
+    "Parquet": ("files_arrow", "read_parquet"),
+    "Feather": ("files_arrow", "read_feather"),
+    "Excel": ("files_excel", "read_excel"),
 }
 # How files begin, whatever they are called.
 _MAGIC = (
@@ -43,6 +50,10 @@ _MAGIC = (
     (b"%PDF", "PDF document"),
     (b"SQLite format 3", "SQLite database"),
 )
+
+
+class Unreadable(ValueError):
+    """A file is not a table that can be read; the message names the file and says what to do."""
 
 
 def read_table(path: str | os.PathLike[str], *, max_rows: int | None = None, seed: int = 0) -> tuple[Any, int]:
@@ -91,16 +102,13 @@ def read_table(path: str | os.PathLike[str], *, max_rows: int | None = None, see
     with _told(file, kind):
         table, total = _reader(kind)(file, max_rows, seed)
     if total == 0:
-        raise ValueError(f"{file} has a header but no rows: there is nothing to learn from")
+        raise Unreadable(f"{file} has a header but no rows: there is nothing to learn from")
     return table, total
 
 
 def _reader(kind: str) -> Any:
-    if kind in ("CSV", "TSV"):
-        from latently.data.files_text import read_text
-
-        return read_text
-    return {"Parquet": _read_parquet, "Feather": _read_feather, "Excel": _read_excel}[kind]
+    module, function = _READERS[kind]
+    return getattr(import_module(f"latently.data.{module}"), function)
 
 
 def _checked_kind(file: Path) -> str:
@@ -111,14 +119,14 @@ def _checked_kind(file: Path) -> str:
         raise IsADirectoryError(f"{file} is a directory: name a file in it")
     kind = _KINDS.get(file.suffix.lower())
     if kind is None:
-        raise ValueError(f"{file} ends in {file.suffix!r}, which is not known: use one of {quote(_KINDS, 20)}")
+        raise Unreadable(f"{file} ends in {file.suffix!r}, which is not known: use one of {quote(_KINDS, 20)}")
     if file.stat().st_size == 0:
-        raise ValueError(f"{file} is empty: there is nothing to read")
+        raise Unreadable(f"{file} is empty: there is nothing to read")
     with file.open("rb") as opened:
         start = opened.read(16)
     found = next((name for magic, name in _MAGIC if start.startswith(magic)), "text")
     if found != (kind if kind not in ("CSV", "TSV") else "text"):
-        raise ValueError(f"{file} is called {kind} but begins like {found}: rename it, or write it again as {kind}")
+        raise Unreadable(f"{file} is called {kind} but begins like {found}: rename it, or write it again as {kind}")
     return kind
 
 
@@ -126,30 +134,40 @@ def _checked_kind(file: Path) -> str:
 def _told(file: Path, kind: str) -> Iterator[None]:
     """Turn what a reader says about a broken file into one sentence that names the file."""
     try:
-        import pyarrow as pa
+        import_module("pyarrow")
     except ModuleNotFoundError:
         message = f"reading {file} needs pyarrow: pip install 'latently[report]'"
         raise ModuleNotFoundError(message, name="pyarrow") from None
     try:
         yield
-    except (pa.ArrowException, OSError) as problem:
-        if isinstance(problem, PermissionError):
-            raise PermissionError(f"{file} may not be read: change its permissions") from None
-        why = str(problem).splitlines()[0].rstrip(".")
-        raise ValueError(f"{file} cannot be read as {kind}, it is damaged or cut off ({why}): write it again") from None
+    except (Unreadable, ModuleNotFoundError, Warning):
+        raise
+    except PermissionError:
+        raise PermissionError(f"{file} may not be read: change its permissions") from None
+    except MemoryError as problem:
+        raise Unreadable(f"{file} takes too much memory: read fewer of its rows (max_rows)") from problem
+    except Exception as problem:  # a broken file makes the libraries that read it raise anything
+        why = (str(problem).strip().splitlines() or [type(problem).__name__])[0].rstrip(".")[:_WORDS]
+        message = f"{file} cannot be read as {kind}, it is damaged or cut off ({why}): write it again"
+        raise Unreadable(message) from problem
 
 
 def fitting_rows(file: Path, columns: int, max_rows: int | None) -> int | None:
     """Tell how many rows may be kept of a table with so many columns; None for all of them."""
     if columns > MAX_COLUMNS:
-        raise ValueError(f"{file} has {columns:,} columns, more than {MAX_COLUMNS:,}: keep the columns that matter")
+        raise Unreadable(f"{file} has {columns:,} columns, more than {MAX_COLUMNS:,}: keep the columns that matter")
     return None if max_rows is None else min(max_rows, MAX_CELLS // max(columns, 1))
+
+
+def most_bytes(rows: int | None) -> int:
+    """Tell how many bytes may be held of a table, of which so many rows are kept; None for all."""
+    return MAX_BYTES if rows is None else MAX_AT_ONCE
 
 
 def check_whole(file: Path, n_bytes: int, rows: int | None) -> None:
     """See that a table that is to be read whole fits into memory."""
     if rows is None and n_bytes > MAX_BYTES:
-        raise ValueError(f"{file} takes about {n_bytes / 2**30:.1f} GiB in memory: read a sample of it (max_rows)")
+        raise Unreadable(f"{file} takes about {n_bytes / 2**30:.1f} GiB in memory: read a sample of it (max_rows)")
 
 
 def check_names(file: Path, names: list[str]) -> list[str]:
@@ -158,58 +176,7 @@ def check_names(file: Path, names: list[str]) -> list[str]:
     seen: set[str] = set()
     repeated = [name for name in named if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
     if repeated:
-        raise ValueError(f"{file} has several columns called {quote(dict.fromkeys(repeated))}: rename them")
+        raise Unreadable(f"{file} has several columns called {quote(dict.fromkeys(repeated))}: rename them")
     if not named:
-        raise ValueError(f"{file} has no columns: there is nothing to read")
+        raise Unreadable(f"{file} has no columns: there is nothing to read")
     return named
-
-
-def _read_parquet(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file) as opened:
-        about = opened.metadata
-        names = check_names(file, list(opened.schema_arrow.names))
-        rows = fitting_rows(file, len(names), max_rows)
-        check_whole(file, sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups)), rows)
-        kept = Reservoir(opened.schema_arrow, rows, seed)
-        for batch in opened.iter_batches(batch_size=_BATCH):
-            kept.add(batch)
-    return plain_types(kept.table().rename_columns(names)), kept.seen
-
-
-def _read_feather(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
-    import pyarrow as pa
-
-    with pa.memory_map(str(file)) as mapped, pa.ipc.open_file(mapped) as opened:
-        names = check_names(file, list(opened.schema.names))
-        rows = fitting_rows(file, len(names), max_rows)
-        check_whole(file, file.stat().st_size, rows)
-        kept = Reservoir(opened.schema, rows, seed)
-        for place in range(opened.num_record_batches):
-            kept.add(opened.get_batch(place))
-    return plain_types(kept.table().rename_columns(names)), kept.seen
-
-
-def _read_excel(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
-    try:
-        pd = import_module("pandas")
-        import_module("openpyxl")
-    except ModuleNotFoundError as problem:
-        message = f"reading {file} needs {problem.name}: pip install pandas openpyxl, or save the sheet as CSV"
-        raise ModuleNotFoundError(message, name=problem.name) from None
-    try:
-        with zipfile.ZipFile(file) as packed:
-            unpacked = sum(part.file_size for part in packed.infolist())
-        if unpacked > MAX_BYTES // 4:
-            raise ValueError(f"{file} unpacks to {unpacked / 2**20:.0f} MiB, too much for a sheet: save it as CSV")
-        raw = pd.read_excel(file, header=None, nrows=1)
-        names = check_names(file, ["" if pd.isna(name) else str(name) for name in raw.iloc[0]] if len(raw) else [])
-        table = pd.read_excel(file, header=None, skiprows=1, names=names)
-    except (zipfile.BadZipFile, KeyError) as problem:
-        raise ValueError(f"{file} cannot be read as Excel, it is damaged ({problem}): write it again") from None
-    rows = fitting_rows(file, len(names), max_rows)
-    if rows is None or len(table) <= rows:
-        return table, len(table)
-    kept = np.sort(np.random.default_rng(seed).choice(len(table), rows, replace=False))
-    return table.iloc[kept].reset_index(drop=True), len(table)

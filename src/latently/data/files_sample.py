@@ -20,6 +20,8 @@ class Reservoir:
         How many rows to keep; all if None.
     seed
         Of the numbers drawn.
+    most
+        Bytes that may be held; more is a `MemoryError`. None for no bound.
 
     Examples
     --------
@@ -32,8 +34,9 @@ class Reservoir:
     (100, 10)
     """
 
-    def __init__(self, schema: Any, rows: int | None, seed: int) -> None:
+    def __init__(self, schema: Any, rows: int | None, seed: int, most: int | None = None) -> None:
         self.seen = 0
+        self._most, self._bytes = most, 0
         self._schema, self._rows = schema, rows
         self._rng = np.random.default_rng(seed)
         self._bound = 1.0  # a row with a larger number cannot be among the smallest any more
@@ -46,14 +49,26 @@ class Reservoir:
 
         self.seen += batch.num_rows
         if self._rows is None:
-            self._parts.append(pa.Table.from_batches([batch]))
+            self._hold(pa.Table.from_batches([batch]))
             return
         keys = self._rng.random(batch.num_rows)
         here = np.flatnonzero(keys < self._bound)
         self._keys.append(keys[here])
-        self._parts.append(pa.Table.from_batches([batch]).take(pa.array(here)))
+        self._hold(pa.Table.from_batches([batch]).take(pa.array(here)))
         if sum(map(len, self._keys)) > 2 * self._rows + 10_000:
             self._prune()
+
+    def _hold(self, part: Any) -> None:
+        import pyarrow as pa
+
+        self._parts.append(part)
+        self._bytes += part.nbytes
+        if self._most is not None and self._bytes > self._most:
+            self._prune()
+            # parts may share what they hold, such as a dictionary
+            self._bytes = pa.concat_tables(self._parts).get_total_buffer_size()
+            if self._bytes > self._most:
+                raise MemoryError(f"the rows to be kept take {self._bytes} bytes")
 
     def table(self) -> Any:
         """Give what was kept, in the order it came."""

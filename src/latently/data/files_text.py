@@ -1,6 +1,7 @@
 """Tables as text: CSV and TSV, looked through before they are read."""
 
 import codecs
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def read_text(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
         else:
             kept = _streamed(file, names, read, parse, rows, seed)
     except ValueError as problem:
-        raise ValueError(_what_is_wrong(file, problem, strange, read, parse)) from None
+        raise files.Unreadable(_what_is_wrong(file, problem, strange, read, parse)) from None
     return plain_types(kept.table()), kept.seen
 
 
@@ -83,23 +84,45 @@ def _header(file: Path) -> tuple[str, list[str]]:
     """Find the delimiter and the names of the columns in the first line, before anything is parsed."""
     import csv
 
-    with file.open("rb") as opened:
-        line = opened.readline(MAX_HEADER + 1)
+    line = _first_line(file)
     if len(line) > MAX_HEADER:
-        raise ValueError(f"the first line of {file} is longer than {MAX_HEADER >> 20} MiB, too long for column names")
+        raise files.Unreadable(
+            f"the first line of {file} is longer than {MAX_HEADER >> 20} MiB, too long for column names"
+        )
     if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(f"{file} is UTF-16 text: save it as UTF-8")
+        raise files.Unreadable(f"{file} is UTF-16 text: save it as UTF-8")
     if line.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
-        raise ValueError(f"{file} begins like a web page, not like a table: save the data themselves as CSV")
+        raise files.Unreadable(f"{file} begins like a web page, not like a table: save the data themselves as CSV")
     delimiter = _delimiter(file, line)
     if line.count(delimiter.encode()) >= files.MAX_COLUMNS:
         files.fitting_rows(file, line.count(delimiter.encode()) + 1, None)
-    text = line.decode("utf-8-sig", errors="replace")
+    text = _decoded(file, line)
     if text.count('"') % 2:
-        raise ValueError(f"the first line of {file} has a quoted name that does not end: close it, on the same line")
+        raise files.Unreadable(
+            f"the first line of {file} has a quoted name that does not end: close it, on the same line"
+        )
     if not text.strip():
-        raise ValueError(f"the first line of {file} is blank: it must hold the names of the columns")
-    return delimiter, files.check_names(file, next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter)))
+        raise files.Unreadable(f"the first line of {file} is blank: it must hold the names of the columns")
+    try:
+        names = next(csv.reader([text], delimiter=delimiter))
+    except csv.Error as problem:
+        message = f"the first line of {file} does not hold the names of columns ({problem}): put them there"
+        raise files.Unreadable(message) from None
+    return delimiter, files.check_names(file, names)
+
+
+def _first_line(file: Path) -> bytes:
+    """Give the first line, whichever way lines end here: by a line feed, a carriage return or both."""
+    with file.open("rb") as opened:
+        return re.split(rb"[\r\n]", opened.read(MAX_HEADER + 1), maxsplit=1)[0]
+
+
+def _decoded(file: Path, line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        _look_through(file)  # says what is wrong, and on which line
+        raise
 
 
 def _delimiter(file: Path, line: bytes) -> str:
@@ -115,25 +138,37 @@ def _look_through(file: Path) -> None:
     line = 1
     with file.open("rb") as opened:
         while piece := opened.read(_PIECE):
+            piece += opened.read(1) if piece.endswith(b"\r") else b""  # a line end is not torn apart
             spot = piece.find(b"\0")
             if spot >= 0:
-                where = line + piece.count(b"\n", 0, spot)
-                raise ValueError(f"{file} has a NUL byte on line {where}, so it is not plain text: write it again")
+                where = line + _line_ends(piece[:spot])
+                raise files.Unreadable(
+                    f"{file} has a NUL byte on line {where}, so it is not plain text: write it again"
+                )
             carried = len(decoder.getstate()[0])
             try:
                 decoder.decode(piece)
             except UnicodeDecodeError as problem:
                 raise _not_utf8(file, piece, max(problem.start - carried, 0), line) from None
-            line += piece.count(b"\n")
+            line += _line_ends(piece)
     try:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise ValueError(f"{file} ends in the middle of a character: it is cut off") from None
+        raise files.Unreadable(f"{file} ends in the middle of a character: it is cut off") from None
 
 
-def _not_utf8(file: Path, piece: bytes, spot: int, line: int) -> ValueError:
-    where = line + piece.count(b"\n", 0, spot)
-    return ValueError(
+def _line_ends(piece: bytes) -> int:
+    r"""Count line ends, of any kind.
+
+    >>> _line_ends(b"a\r\nb\rc\nd")
+    3
+    """
+    return piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
+
+
+def _not_utf8(file: Path, piece: bytes, spot: int, line: int) -> files.Unreadable:
+    where = line + _line_ends(piece[:spot])
+    return files.Unreadable(
         f"{file} is not UTF-8 text (byte 0x{piece[spot]:02X} on line {where}): save it as UTF-8, "
         "for example by iconv -f latin1 -t utf-8"
     )
