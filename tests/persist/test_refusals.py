@@ -227,7 +227,9 @@ def test_an_unknown_class_is_refused(saved, name):
     def change(manifest, arrays):
         manifest["model"]["class"] = name
 
-    with pytest.raises(LoadError, match="this latently does not know: install the version"):
+    with pytest.raises(
+        LoadError, match="this latently does not know; the file was written by latently .*install the version"
+    ):
         load(rewrite(saved, change))
 
 
@@ -245,7 +247,7 @@ def test_a_room_whose_dependency_is_absent_says_so(monkeypatch):
 
     monkeypatch.setattr(classes, "_find", absent)
     with pytest.raises(LoadError, match="needs torch: install it"):
-        classes.class_of("latently.neural.Autoencoder", "model")
+        classes.class_of("latently.neural.Autoencoder", "model", "latently 1")
 
 
 @pytest.mark.parametrize("name", ["predict", "__class__", "__dict__", "two words", "fit"])

@@ -1,19 +1,23 @@
 """Which classes a file may name, and by what name.
 
-A name in a file is only ever looked up: first among the classes that were registered by hand, then room by
-room among latently's own modules. Nothing outside latently is imported because a file says so.
+A name in a file is only ever looked up: among the classes that were registered by hand, the records that have a
+name of their own (`records`), and the public names of the packages. Nothing else is imported because a file says so.
 """
 
 import dataclasses
 import importlib
-import pkgutil
-from types import ModuleType
+import importlib.util
+from functools import cache
 from typing import Any, TypeVar
 
 from latently.data.container import LoadError
+from latently.persist.records import RECORDS
 
-# Rooms whose classes are tools, not models: no file has a reason to name them.
-_CLOSED = frozenset({"checks", "cli", "compiled", "persist", "plot", "report"})
+# The packages whose public classes are models or parts of models.
+_OPEN = (
+    "cluster", "data", "decide", "detect", "distributions", "embed", "factor", "impute", "infer", "kernel", "learn",
+    "neural", "predict", "sequence", "structure",
+)  # fmt: skip
 _registered: dict[str, type] = {}
 
 Class = TypeVar("Class", bound=type)
@@ -67,16 +71,25 @@ def full_name(cls: type) -> str:
 
 
 def name_of(cls: type) -> str | None:
-    """Name under which objects of a class are saved, public if it can be; None if they cannot be saved."""
+    """Name under which objects of a class are saved; None if they cannot be saved."""
     if _registered.get(full_name(cls)) is cls:
         return full_name(cls)
     if not is_storable(cls):
         return None
-    public = ".".join([*cls.__module__.split(".")[:2], cls.__qualname__])
-    return next((name for name in (public, full_name(cls)) if _find(name) is cls), None)
+    path = f"{cls.__module__}:{cls.__qualname__}"
+    if path in _record_names():
+        return _record_names()[path]
+    own = cls.__module__.split(".")[1:2]
+    public = [f"latently.{package}.{cls.__qualname__}" for package in (*own, *_OPEN)]
+    return next((name for name in public if _find(name) is cls), None)
 
 
-def class_of(name: Any, where: str) -> type:
+@cache
+def _record_names() -> dict[str, str]:
+    return {path: name for name, path in RECORDS.items()}
+
+
+def class_of(name: Any, where: str, maker: str) -> type:
     """Class that is saved under a name; an error if there is none here.
 
     Parameters
@@ -85,6 +98,8 @@ def class_of(name: Any, where: str) -> type:
         As written by `name_of`.
     where
         Which field of the file it was found in, for the error.
+    maker
+        What wrote the file, for the error.
     """
     try:
         cls = _registered.get(name) or _find(name) if isinstance(name, str) else None
@@ -92,26 +107,21 @@ def class_of(name: Any, where: str) -> type:
         raise LoadError(f"{where} is a {name}, which needs {problem.name}: install it") from problem
     if cls is None:
         raise LoadError(
-            f"{where} names the class {name!r}, which this latently does not know: install the version of latently "
-            "that wrote the file, or, if the class is your own, import the module that registers it "
+            f"{where} names {name!r}, which this latently does not know; the file was written by {maker}: install "
+            "the version that wrote it, or, if the class is your own, import the module that registers it "
             "(latently.persist.register)"
         )
     return cls
 
 
 def _find(name: str) -> type | None:
-    *path, last = name.split(".")
-    if len(path) < 2 or path[0] != "latently" or path[1] in _CLOSED:
+    if name in RECORDS:
+        module, _, last = RECORDS[name].partition(":")
+        return getattr(importlib.import_module(module), last)
+    top, _, rest = name.partition(".")
+    package, _, last = rest.partition(".")
+    if top != "latently" or package not in _OPEN or importlib.util.find_spec(f"latently.{package}") is None:
         return None
-    module = importlib.import_module("latently")
-    for part in path[1:]:
-        # the name must be a module of the package's own folder before it is imported
-        if part not in _modules_in(module):
-            return None
-        module = importlib.import_module(f"{module.__name__}.{part}")
-    found = getattr(module, last, None)
-    return found if is_storable(found) and found.__module__.startswith("latently.") else None
-
-
-def _modules_in(package: ModuleType) -> set[str]:
-    return {info.name for info in pkgutil.iter_modules(getattr(package, "__path__", []))}
+    module = importlib.import_module(f"latently.{package}")
+    found = getattr(module, last, None) if last in module.__all__ else None
+    return found if is_storable(found) else None

@@ -25,8 +25,8 @@ class Decoder:
     (1, 2)
     """
 
-    def __init__(self, stored: dict[str, NDArray[Any]]) -> None:
-        self._stored = stored
+    def __init__(self, stored: dict[str, NDArray[Any]], maker: str = "an unknown program") -> None:
+        self._stored, self._maker = stored, maker
         self._made: dict[str, NDArray[Any]] = {}
         self._built: dict[str, Any] = {}
         self._ways: dict[str, Callable[[dict[str, Any], str], Any]] = {
@@ -98,7 +98,7 @@ class Decoder:
         return np.random.Generator(stream)
 
     def _class(self, node: dict[str, Any], path: str) -> Any:
-        return class_of(need(node, "class", path), path)
+        return class_of(need(node, "class", path), path, self._maker)
 
     def _record(self, node: dict[str, Any], path: str) -> Any:
         cls = self._class(node, path)

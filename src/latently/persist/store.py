@@ -74,7 +74,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(tree, dict):
         raise LoadError(f"the field 'model' of {os.fspath(path)} is {tree!r}, not a model")
     name = str(need(tree, "class", "the field 'model'")).rsplit(".", 1)[-1]
-    return Decoder(arrays).decode(tree, name)
+    return Decoder(arrays, _maker(manifest)).decode(tree, name)
 
 
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -103,9 +103,12 @@ def _checked(path: str | os.PathLike[str]) -> tuple[dict[str, Any], container.Ar
     if not isinstance(form, int) or form < 1:
         raise LoadError(f"the field 'format' of {os.fspath(path)} is {form!r}, not the number of a format")
     if form > FORMAT:
-        maker = manifest.get("versions", {}).get("latently", "a newer version")
         raise LoadError(
-            f"the field 'format' of {os.fspath(path)} is {form}, written by latently {maker}; this latently "
+            f"the field 'format' of {os.fspath(path)} is {form}, written by {_maker(manifest)}; this latently "
             f"{__version__} reads formats up to {FORMAT}: upgrade latently"
         )
     return manifest, arrays
+
+
+def _maker(manifest: dict[str, Any]) -> str:
+    return f"latently {manifest.get('versions', {}).get('latently', 'of an unknown version')}"
