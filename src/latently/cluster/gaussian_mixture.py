@@ -33,8 +33,8 @@ from latently.learn.unconverged import warn_unconverged
 
 # The peer's wording, which its users' code may match.
 NOT_CONVERGED = (
-    "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or check "
-    "for degenerate data."
+    "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or "
+    "check for degenerate data."
 )
 
 
