@@ -1,5 +1,7 @@
 """Sums as one fixed tree: the same bits however the leaves are shared out."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from benchmarks.scale_simulation import Network, growth, table
@@ -41,6 +43,15 @@ def test_any_sharing_in_any_order_gives_the_same_bits(values, data):
     middle = joined(n, *(held[place] for place in places[:2]))
     total = root(joined(n, middle, *(held[place] for place in places[2:])))
     assert total == tree_sum(values)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(5))))
+def test_neighbours_are_added_left_to_right_whichever_comes_first(order):
+    # statistics add about the centre of the left one, so that the order of two is not the same as the other
+    nodes = {}
+    for leaf in order:
+        plant(nodes, (0, leaf), Sum("abcde"[leaf]), 5)
+    assert root(nodes).text == "(((ab)(cd))e)"
 
 
 def test_rounding_grows_with_the_height_only():
