@@ -1,6 +1,7 @@
 """States with durations, against an enumeration of all ways to cut a sequence into stays."""
 
 import itertools
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -24,30 +25,26 @@ def cut_durations(weights):
     return np.asarray(weights) / np.sum(weights)
 
 
-def stays(T, K, D):
-    """All (states, durations) of which the last reaches beyond, or just to, the end."""
+def all_paths(start, A, p, b):
+    """Joint probability of data and path, of every path that is possible, by summing over all ways to cut it.
 
-    def extend(states, sizes):
-        if sum(sizes) >= T:
-            yield states, sizes
+    One stay after the other, each with a whole duration; the last reaches to the end of the data or beyond.
+    """
+    (T, K), D = b.shape, p.shape[1]
+    start, A, p, b = (np.asarray(part).tolist() for part in (start, A, p, b))
+    joint = defaultdict(float)
+
+    def extend(path, q):
+        if len(path) >= T:
+            joint[path[:T]] += q * math.prod(row[k] for row, k in zip(b, path, strict=False))
             return
         for k in range(K):
-            for d in range(1, D + 1):
-                yield from extend((*states, k), (*sizes, d))
+            entry = A[path[-1]][k] if path else start[k]
+            for d in range(1, D + 1) if entry > 0 else ():
+                if p[k][d - 1] > 0:
+                    extend(path + (k,) * d, q * entry * p[k][d - 1])
 
-    return extend((), ())
-
-
-def all_paths(start, A, p, b):
-    """Joint probability of data and path, of every path that is possible, by summing over all cuts."""
-    (T, K), D = b.shape, p.shape[1]
-    joint = defaultdict(float)
-    for states, sizes in stays(T, K, D):
-        q = start[states[0]] * np.prod([A[i, j] for i, j in itertools.pairwise(states)])
-        q *= np.prod([p[k, d - 1] for k, d in zip(states, sizes, strict=True)])
-        if q > 0:
-            path = tuple(np.repeat(states, sizes)[:T].tolist())
-            joint[path] += q * np.prod(b[np.arange(T), path])
+    extend((), 1.0)
     return {path: q for path, q in joint.items() if q > 0}
 
 
@@ -77,7 +74,7 @@ def random_model(seed, follows_itself=False):
     """A model of symbols, its parts as arrays, and a sequence."""
     rng = np.random.default_rng(seed)
     K = int(rng.integers(2, 5))
-    T = int(rng.integers(1, {2: 9, 3: 7, 4: 6}[K]))
+    T = int(rng.integers(1, {2: 9, 3: 8, 4: 6}[K]))
     D = int([max(T - 2, 1), T, T + 2][seed % 3])
     family = FAMILIES[seed % len(FAMILIES)]
     parts, weights = zip(*(random_durations(rng, family, D) for _ in range(K)), strict=True)
