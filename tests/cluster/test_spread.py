@@ -138,3 +138,10 @@ def test_equal_values_have_no_width_of_their_own():
     X[:200, 2] = np.random.default_rng(2).normal(9, 1, 200)
     own = np.array([2.0, 3.0, 4.0])
     assert_allclose(within_deviation(X, np.ones(1000), own, 2), own)
+
+
+def test_missing_values_do_not_count():
+    x = np.random.default_rng(0).normal(size=(200, 1))
+    holed = np.concatenate([x, np.full((300, 1), np.nan)])
+    wide = np.array([np.inf])
+    assert_allclose(within_deviation(holed, np.ones(500), wide, 2), within_deviation(x, np.ones(200), wide, 2))
