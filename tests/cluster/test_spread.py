@@ -145,3 +145,12 @@ def test_missing_values_do_not_count():
     holed = np.concatenate([x, np.full((300, 1), np.nan)])
     wide = np.array([np.inf])
     assert_allclose(within_deviation(holed, np.ones(500), wide, 2), within_deviation(x, np.ones(200), wide, 2))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_constant_columns_keep_their_own_unit(kind):
+    constant = np.full((30, 2), 5.0)
+    found = GaussianMixture(1, covariance_type=kind).fit(constant)
+    assert np.isfinite(found.score_samples(constant)).all()
+    beside = np.column_stack([np.random.default_rng(0).normal(size=30), np.full(30, 5.0)])
+    assert np.isfinite(GaussianMixture(2, covariance_type=kind, random_state=0).fit(beside).covariances_).all()
