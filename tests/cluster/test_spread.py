@@ -138,3 +138,19 @@ def test_equal_values_have_no_width_of_their_own():
     X[:200, 2] = np.random.default_rng(2).normal(9, 1, 200)
     own = np.array([2.0, 3.0, 4.0])
     assert_allclose(within_deviation(X, np.ones(1000), own, 2), own)
+
+
+def test_missing_values_do_not_count():
+    x = np.random.default_rng(0).normal(size=(200, 1))
+    holed = np.concatenate([x, np.full((300, 1), np.nan)])
+    wide = np.array([np.inf])
+    assert_allclose(within_deviation(holed, np.ones(500), wide, 2), within_deviation(x, np.ones(200), wide, 2))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_constant_columns_keep_their_own_unit(kind):
+    constant = np.full((30, 2), 5.0)
+    found = GaussianMixture(1, covariance_type=kind).fit(constant)
+    assert np.isfinite(found.score_samples(constant)).all()
+    beside = np.column_stack([np.random.default_rng(0).normal(size=30), np.full(30, 5.0)])
+    assert np.isfinite(GaussianMixture(2, covariance_type=kind, random_state=0).fit(beside).covariances_).all()

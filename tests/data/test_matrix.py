@@ -82,7 +82,7 @@ def test_inf_is_found_beside_nan(rows):
 
 def test_a_sum_that_overflows_is_not_inf():
     X = np.full((4, 1), 1e308)
-    with pytest.raises(ValueError, match="column 'x0' of X has values of size .*: rescale it"):
+    with pytest.raises(ValueError, match="column 'x0' of X has values of extreme size .*: rescale it"):
         as_matrix(X)
     X = np.full((4, 1), 3e38, dtype=np.float32)  # their squares are numbers as float64
     assert as_matrix(X) is X

@@ -276,9 +276,9 @@ def test_rows_on_disk_or_in_chunks_are_read_chunk_by_chunk():
 @pytest.mark.parametrize("size", [1e200, 1e-155])
 def test_values_of_extreme_size_are_named(size):
     X = np.column_stack([np.arange(6.0), np.arange(6.0) * size])
-    with pytest.raises(ValueError, match="column 'x1' has values of extreme size"):
+    with pytest.raises(ValueError, match=r"column 'x1'( of X)? has values of extreme size"):
         predict.GaussianNB().fit(X, [0, 1, 0, 1, 0, 1])
-    with pytest.raises(ValueError, match="column 'x1' has values of extreme size"):
+    with pytest.raises(ValueError, match=r"column 'x1'( of X)? has values of extreme size"):
         predict.NaiveBayes().fit(X, [0, 1, 0, 1, 0, 1])
 
 

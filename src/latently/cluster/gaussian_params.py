@@ -102,10 +102,15 @@ class Frame:
         return self.scale**2 if kind == "diag" else np.asarray(self.scale[0] ** 2)
 
 
+def is_varying(mean: Array, variance: Array) -> Array:
+    """(d,) whether columns with these moments vary by more than rounding."""
+    rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
+    return np.asarray(variance > np.maximum(rounding, np.finfo(float).tiny))
+
+
 def frame_of(mean: Array, variance: Array, kind: Kind) -> Frame:
     """The frame of data with these moments; a column that does not vary keeps its own unit."""
-    rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
-    varies = variance > np.maximum(rounding, np.finfo(float).tiny)
+    varies = is_varying(mean, variance)
     if kind == "spherical":
         common = np.sqrt(variance[varies].mean()) if varies.any() else 1.0
         return Frame(mean, np.full_like(mean, common))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from latently.cluster.gaussian_model import GaussianMixtureModel
-from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_of
+from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_of, is_varying
 from latently.cluster.gaussian_sample import start_sample
 from latently.cluster.gaussian_stats import GaussianMoments
 from latently.cluster.kmeans import KMeans
@@ -47,7 +47,8 @@ def data_frame(moments: Moments, kind: Kind, source: ChunkSource, k: int, names:
     # a seed of its own: the same prior for every start
     rows, weights = start_sample(source, SAMPLE_ROWS, np.random.RandomState(0))
     refuse_tiny(rows, weights, names)
-    own = np.sqrt(variance) if kind == "spherical" else frame.scale
+    # a column that does not vary has no spread of its own to be told
+    own = np.where(is_varying(moments.mean(), variance), np.sqrt(variance), frame.scale)
     return replace(frame, within=(within_deviation(rows, weights, own, k) / frame.scale) ** 2)
 
 

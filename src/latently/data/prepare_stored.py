@@ -2,23 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
 
 from latently.data.chunks import ChunkSource
 from latently.data.prepare_columns import NumericStep, Values, unit_of
 from latently.data.schema import Schema
-
-LARGEST: Final = 1e150
+from latently.data.values import EXTREME, is_extreme
 
 
 def refuse_extremes(values: Values, schema: Schema) -> None:
     """Refuse numbers that cannot be squared."""
-    wrong = (np.abs(values) > LARGEST).any(axis=0)
+    wrong = is_extreme(values).any(axis=0)
     if wrong.any():
         column = schema.columns[int(np.argmax(wrong))]
-        raise ValueError(f"{column.where} has values beyond {LARGEST:g}, which cannot be squared: rescale it")
+        raise ValueError(f"{column.where} {EXTREME}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 LARGEST = 1e150
 """Values of this size and more are refused: their squares, summed over rows, are beyond what a float can hold."""
-EXTREME = f"has values of size {LARGEST:g} or more, whose squares are beyond numbers: rescale it, or drop those rows"
+EXTREME = f"has values of extreme size ({LARGEST:g} or more), whose squares are beyond numbers: rescale it"
 ENCODE_HINT = "pass a schema (latently.data.infer_schema) or encode it as numbers first"
 
 
