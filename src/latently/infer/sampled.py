@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from latently.infer.budget import Metered
 from latently.infer.chains import Chains
-from latently.infer.ensemble import Look, run, walkers_for
+from latently.infer.ensemble import run, walkers_for
 from latently.infer.factors import Floats
 from latently.infer.grid import PosteriorWarning
 from latently.infer.methods import Result
@@ -56,9 +56,7 @@ def sampled(target: Target, start: Floats | None, rng: np.random.Generator, limi
     )
 
 
-def _chains(
-    target: Target, meter: Metered, start: Floats | None, rng: np.random.Generator, limits: Limits
-) -> Chains:
+def _chains(target: Target, meter: Metered, start: Floats | None, rng: np.random.Generator, limits: Limits) -> Chains:
     """Run the walkers, with a bar if somebody is looking."""
     with drawn("posterior", limits.max_evaluations, limits.verbose) as draw:
 
