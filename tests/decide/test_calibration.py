@@ -79,9 +79,9 @@ def test_impossible_true_class():
 
 def test_top_label_and_chosen_class():
     p = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
-    top = reliability_curve([0, 1, 0], p, n_bins=1)
+    top = reliability_curve([0, 1, 0], p, n_bins=1, classes=[0, 1, 2])
     assert_allclose([top.predicted[0], top.observed[0]], [1.7 / 3, 2 / 3])
-    zero = reliability_curve([0, 1, 0], p, n_bins=1, which=0)
+    zero = reliability_curve([0, 1, 0], p, n_bins=1, which=0, classes=[0, 1, 2])
     assert_allclose([zero.predicted[0], zero.observed[0]], [1.1 / 3, 2 / 3])
 
 

@@ -1,6 +1,5 @@
 """Joints against full tables, and against numbers from books."""
 
-import time
 from itertools import permutations, product
 
 import numpy as np
@@ -13,7 +12,21 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.metrics import mutual_info_score
 
-from latently.infer import Conditional, Joint
+from latently.infer import Conditional, Joint, eliminate
+
+
+@pytest.fixture
+def cells(monkeypatch):
+    """The number of cells of every table that is made on the way to an answer."""
+    sizes, multiply = [], eliminate.multiply
+
+    def counted(*given):
+        table = multiply(*given)
+        sizes.append(table.size)
+        return table
+
+    monkeypatch.setattr(eliminate, "multiply", counted)
+    return sizes
 
 
 def random_network(seed, n=5):
@@ -100,17 +113,16 @@ def chain(n, stay=0.9):
     return joint
 
 
-def test_chain_of_thirty_in_under_a_second():
+def test_chain_of_thirty_is_small_tables(cells):
     joint = chain(30)
-    start = time.perf_counter()
     last = joint.marginal("x29").table()
     back = joint.condition(x29=1).marginal("x0").table()
-    took = time.perf_counter() - start
+    assert len(cells) < 100
+    assert max(cells) <= 8  # never one of 2^30
     power = np.linalg.matrix_power([[0.9, 0.1], [0.2, 0.8]], 29)
     assert_allclose(last, np.array([0.3, 0.7]) @ power, rtol=1e-12)
     joint_ends = np.array([0.3, 0.7])[:, None] * power
     assert_allclose(back, joint_ends[:, 1] / joint_ends[:, 1].sum(), rtol=1e-12)
-    assert took < 1
     # chain rule: H(x0) + 29 terms H(x_i | x_{i-1})
     p, entropy = np.array([0.3, 0.7]), stats.entropy([0.3, 0.7])
     for _ in range(29):
@@ -148,13 +160,13 @@ def test_grid_of_three_agrees_with_all_512_worlds():
     assert tuple(joint.map().values.values()) == best
 
 
-def test_grid_of_five_in_under_a_second():
+def test_grid_of_five_is_tables_as_wide_as_a_row(cells):
     variables, potentials = grid_potentials(5, 2)
     joint = Joint.from_potentials(variables, potentials)
-    start = time.perf_counter()
     corner, middle = joint.probability(s00=1), joint.condition(s44=1, s04=0).marginal("s22").table()
     joint.map()
-    assert time.perf_counter() - start < 1
+    assert len(cells) <= 6 * 25  # one for each variable and question
+    assert max(cells) <= 2**7  # never one of 2^25
     # the same by passing a whole row of 32 states along, as for a chain
     states = np.array(list(product([0, 1], repeat=5)))
     message = np.ones(32)

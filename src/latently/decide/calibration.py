@@ -68,7 +68,8 @@ def reliability_curve(
     proba
         Probability of the second class (rows,), or of each class (rows, classes).
     classes
-        The labels in the order of the columns; the sorted labels of `y_true` if not given.
+        The labels in the order of the columns. The sorted labels of `y_true` if not given, which must then be as
+        many as there are columns.
     which
         The class whose probability is looked at. None: the second of two classes; for more classes, that the
         most probable class is the true one.
@@ -183,9 +184,7 @@ def _aligned(
     if labels.ndim != 1 or len(labels) != len(table) or len(labels) == 0:
         raise ValueError(f"y_true has shape {labels.shape}, proba {table.shape}: one label per row is needed")
     table = as_belief(table).probabilities
-    named = list(np.unique(labels)) if classes is None else list(classes)
-    if classes is None and len(named) < table.shape[1] and set(named) <= set(range(table.shape[1])):
-        named = list(range(table.shape[1]))  # 0, 1, ... of which some do not occur
+    named = _named(labels, table.shape[1]) if classes is None else list(classes)
     if len(named) != table.shape[1]:
         raise ValueError(f"there are {table.shape[1]} columns of probabilities, but the classes are {named}")
     position = {label: i for i, label in enumerate(named)}
@@ -193,6 +192,19 @@ def _aligned(
     if unknown:
         raise ValueError(f"the label {unknown[0]!r} is not among the classes {named}")
     return table, np.array([position[label] for label in labels.tolist()]), named
+
+
+def _named(labels: NDArray[Any], columns: int) -> list[Any]:
+    """Give the sorted labels, one per column; which column a class that does not occur has cannot be known."""
+    if labels.dtype == bool and columns == 2:
+        return [False, True]
+    named = list(np.unique(labels))
+    if len(named) != columns:
+        raise ValueError(
+            f"y_true holds {len(named)} labels, {np.unique(labels).tolist()}, but there are {columns} columns of "
+            "probabilities: give classes=, all labels in the order of the columns"
+        )
+    return named
 
 
 def _event(table: Floats, code: NDArray[np.intp], named: list[Any], which: Any) -> tuple[Floats, Floats]:

@@ -65,7 +65,7 @@ def rows_of(function: Callable[..., Any], data: Any) -> Rows:
     found: list[bool] = []
 
     def one_by_one(theta: Floats) -> Floats:
-        return np.array([_number(function(*row, *more)) for row in theta.tolist()])
+        return np.array([_one(function, row, more) for row in theta.tolist()])
 
     def rows(theta: Floats) -> Floats:
         if not found and len(theta) >= 3:
@@ -75,6 +75,14 @@ def rows_of(function: Callable[..., Any], data: Any) -> Rows:
         return one_by_one(theta)
 
     return rows
+
+
+def _one(function: Callable[..., Any], row: list[float], more: tuple[Any, ...]) -> float:
+    """Give the function at one place; a division by zero is NaN, as it is for arrays."""
+    try:
+        return _number(function(*row, *more))
+    except ZeroDivisionError:
+        return float("nan")
 
 
 def _takes_arrays(function: Callable[..., Any], theta: Floats, more: tuple[Any, ...]) -> bool:
