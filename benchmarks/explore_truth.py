@@ -315,7 +315,7 @@ SETTINGS = {
     "size told: clusters, 150 rows": (sized("clusters", 150), has_clusters(2)),
     "size told: clusters, 500 rows, 10 columns": (sized("clusters", 500, 10), has_clusters(2)),
     "size told: clusters, 3000 rows": (sized("clusters", 3000), has_clusters(2)),
-    "size told: one number, 60 rows": (sized("anomalies", 60), most_rows),
+    "size told: one number, 150 rows": (sized("anomalies", 150), most_rows),
     "size told: one number, 500 rows": (sized("anomalies", 500, 6), most_rows),
     "clusters: 2, 4 sd apart": (clusters(4), has_clusters(2)),
     "clusters: 2, 5 sd apart": (clusters(5), has_clusters(2)),

@@ -143,3 +143,13 @@ def test_equal_values_count_half(iris):
     table = pd.DataFrame({"x": [1.0, 1.0, 2.0, 1.0, 1.0, 0.0]})
     entry = by_name(cluster_cards(Known([0, 0, 0, 1, 1, 1]), table)[0])["x"]
     assert_allclose(entry["probability_higher"], roc_auc_score([1, 1, 1, 0, 0, 0], table["x"]))
+
+
+def test_memberships_that_rounding_took_beyond_one_are_one():
+    class Rounded(Known):
+        def predict_proba(self, X):
+            return np.column_stack([self.labels, 1 - self.labels]) * (1 + 4e-16)
+
+    labels = np.repeat([0, 1], 20)
+    cards = cluster_cards(Rounded(labels), pd.DataFrame({"x": np.arange(40.0), "job": np.repeat(["a", "b"], 20)}))
+    assert_allclose([entry["information"] for card in cards for entry in card["columns"]], 1.0)

@@ -73,6 +73,14 @@ def test_two_groups_are_found(found):
         assert {"height", "weight"} & {line["column"] for line in card["typical"]}
 
 
+def test_every_card_says_what_is_typical_and_no_number_is_beyond_its_bounds(found):
+    for card in found["clusters"]["cards"]:
+        assert {"height", "weight"} <= {line["column"] for line in card["typical"]}
+        assert 0 <= card["doubt"] <= 1
+    for insight in found["insights"]:
+        assert insight["probability"] is None or insight["probability"] < 1
+
+
 def test_codes_for_missing_are_found(found):
     codes = {column["name"]: [code["value"] for code in column["codes"]] for column in found["columns"]}
     assert codes["age"] == [-999.0]

@@ -101,6 +101,18 @@ def test_p_values_of_series_that_do_not_depend_are_even(phi):
     assert np.mean(np.array(p) < 0.005) <= 0.02
 
 
+def test_p_values_of_classes_that_last_are_even():
+    rng, p = np.random.default_rng(5), []
+    for _ in range(100):
+        stays = rng.random((2, 200)) < 0.8
+        drawn = rng.integers(0, 3, size=(2, 200))
+        places = np.maximum.accumulate(np.where(stays, 0, np.arange(200)), axis=1)
+        words = np.array(["a", "b", "c"])[np.take_along_axis(drawn, places, axis=1)]
+        p.append(compare(*studied({"x": words[0].tolist(), "y": words[1].tolist()}).aspects).p)
+    assert np.mean(np.array(p) < 0.05) <= 0.12  # counted whole, the rows give three in four
+    assert np.mean(np.array(p) < 0.005) <= 0.03
+
+
 def test_series_that_depend_are_found():
     rng, hits = np.random.default_rng(3), []
     for _ in range(20):

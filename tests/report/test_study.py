@@ -204,6 +204,16 @@ def test_tails_of_few_rows_are_taken_with_caution():
     assert over[0] > over[1] > over[2] > 0
 
 
+@pytest.mark.parametrize("rows", [200, 1000])
+def test_shape_and_scale_of_a_normal_tail_are_lowered_by_their_errors(rows):
+    # a normal tail has shape 1 and scale 1; 2 to 10 % of the rows tell both, with errors of about one over their root
+    x = np.abs(np.random.default_rng(rows).normal(size=(40, rows, 1)))
+    tails = [_tails(each, 1.0)[0] for each in x]
+    error = 1 / np.sqrt(0.08 * rows)
+    assert np.median([tail.shape for tail in tails]) == pytest.approx(np.exp(-2 * error), rel=0.12)
+    assert min(tail.scale for tail in tails) >= 1 + 0.9 * error
+
+
 def test_tails_of_rows_that_resemble_each_other_are_taken_with_more_caution():
     x = np.abs(np.random.default_rng(0).normal(size=(500, 1)))
     x[0] = 6.0

@@ -54,7 +54,7 @@ def cluster_cards(model: Any, X: Any, *, schema: Schema | None = None) -> list[d
     """
     table = read_table(X, schema or getattr(model, "schema_", None))
     given = for_model(model, table)
-    shares = _memberships(model, given)  # (n, k)
+    shares = np.clip(_memberships(model, given), 0.0, 1.0)  # (n, k); rounding may have gone beyond
     density = model.score_samples(given) if hasattr(model, "score_samples") else np.zeros(len(shares))
     return [_card(k, shares, density, table) for k in range(shares.shape[1])]
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from latently.report.sections.typical import typical
 from latently.report.study.evidence import belief, share_interval
 from latently.report.study.groups import APART, Separation
-from latently.report.study.model import Fitted
 from latently.report.study.power import gap
 from latently.report.study.study import Study
 from latently.report.study.words import counted, cut, percent, short
@@ -28,28 +27,19 @@ def clusters(study: Study) -> dict[str, Any]:
     fitted, separation, _ = study.model()
     shares = study.memberships
     best = shares.max(axis=1)
-    n = shares.shape[1]
+    n, finds = shares.shape[1], _finds(study, separation)
     return {
         "n": n,
-        "probability_more_than_one": _probability(fitted, separation),
+        # of a table without gaps nothing says how probable it is that there are none
+        "probability_more_than_one": belief(separation.p) if n > 1 else None,
         "doubtful_share": float((best < _DOUBTFUL).mean()),
         "mean_doubt": float((1 - best).mean()),
         "columns": [cut(name) for name in study.prepared.names],
         "components": fitted.view.size,
-        "text": _text(n, fitted.view.size, separation.p, best),
-        "finds": _finds(study, separation),
+        "text": _text(n, fitted.view.size, separation.p, best) + (_size(finds) if n == 1 else ""),
+        "finds": finds,
         "cards": _cards(study) if n > 1 else [],
     }
-
-
-def _probability(fitted: Fitted, separation: Separation) -> float:
-    """That there is more than one: by the criterion if the model has one component, else by the test."""
-    if fitted.view.size > 1:
-        return belief(separation.p)
-    scores = np.array([line["criterion"] for line in fitted.table])
-    weights = np.exp(-0.5 * np.minimum(scores - scores.min(), 1400.0))
-    several = np.array([line["components"] > 1 for line in fitted.table])
-    return float(0.5 * weights[several].sum() / weights.sum())
 
 
 def _finds(study: Study, separation: Separation) -> float | None:
@@ -57,20 +47,23 @@ def _finds(study: Study, separation: Separation) -> float | None:
     return gap(len(study.prepared.sample) / separation.share) if len(study.prepared.numeric) else None
 
 
+def _size(finds: float | None) -> str:
+    far = "" if finds is None else f"{finds:.1f} standard deviations apart"
+    return f" Two clusters of equal size {far} would have been found in 9 of 10 such tables." if far else ""
+
+
 def _text(n: int, components: int, p: float, best: NDArray[np.float64]) -> str:
     if n > 1:
         sure = percent(float((best >= _DOUBTFUL).mean()))
         return (
-            f"The rows fall into {n} clusters with gaps between them. {sure} of the rows belong to their cluster with "
-            "a "
-            "probability of at least 80 %."
+            f"The rows fall into {n} clusters with gaps between them. {sure} of the rows belong to their cluster "
+            "with a probability of at least 80 %."
         )
     if components == 1:
         return "No clusters: one component describes the table better than several."
     return (
         f"No clusters: the best model has {components} components, but rows that were held back show no gap between "
-        "them "
-        f"(p = {p:.2g}, needed {APART:g}). They may describe the shape of one cloud, or groups that overlap."
+        f"them (p = {p:.2g}, needed {APART:g}). They may describe the shape of one cloud, or groups that overlap."
     )
 
 

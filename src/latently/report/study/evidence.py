@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+_MOST = 1 - 1e-9  # no test makes sure
+
 
 def belief(p: float, tests: float = 1.0) -> float:
     """Probability that an effect is real, given the p-value of its test.
@@ -24,14 +26,14 @@ def belief(p: float, tests: float = 1.0) -> float:
     """
     p = float(np.clip(p, 1e-300, 1.0))
     against = -np.e * p * np.log(p) if p < 1 / np.e else 1.0
-    return float(1 / (1 + against * tests))
+    return float(min(1 / (1 + against * tests), _MOST))
 
 
 def beliefs(log_p: ArrayLike, tests: float) -> np.ndarray:
     """`belief` of many p-values, given by their logarithms."""
     logs = np.minimum(np.asarray(log_p, dtype=np.float64), 0.0)
     against = np.where(logs < -1, 1 + logs + np.log(np.maximum(-logs, 1.0)), 0.0)
-    return 1 / (1 + np.exp(np.minimum(against + np.log(tests), 700.0)))
+    return np.minimum(1 / (1 + np.exp(np.minimum(against + np.log(tests), 700.0))), _MOST)
 
 
 def share_interval(share: float, rows: float) -> list[float]:

@@ -59,7 +59,8 @@ class Study:
     def memberships(self) -> Values:
         """(rows, clusters) probability of each cluster."""
         _, separation, strange = self.model()
-        return np.stack([strange.shares[:, list(group)].sum(axis=1) for group in separation.groups], axis=1)
+        each = [strange.shares[:, list(group)].sum(axis=1) for group in separation.groups]
+        return np.clip(np.stack(each, axis=1), 0.0, 1.0)  # rounding may have gone beyond
 
     @cached_property
     def aspects(self) -> list[Aspect]:
