@@ -162,13 +162,13 @@ def test_missing_inputs_add_the_variance_of_drawn_weights_times_drawn_inputs():
 
 def test_both_precisions_stand_still_at_the_end():
     # hardly any signal: alpha is found at once, and lambda long after
-    rng = np.random.default_rng(5)
-    for _ in range(20):
+    rng, tol = np.random.default_rng(5), 1e-3
+    for _ in range(40):
         X = rng.normal(size=(40, 3))
-        y = X @ np.full(3, 0.3) + 2 * rng.normal(size=40)
-        model = BayesianLinearRegression(tol=1e-8, fit_intercept=False).fit(X, y)
+        y = X @ np.full(3, 0.1) + 2 * rng.normal(size=40)
+        model = BayesianLinearRegression(tol=tol, fit_intercept=False).fit(X, y)
         values = np.linalg.eigvalsh(X.T @ X)
         gamma = (model.alpha_ * values / (model.lambda_ + model.alpha_ * values)).sum()
-        found = (gamma + 2e-6) / (model.coef_ @ model.coef_ + 2e-6)
+        found = (gamma + 2e-6) / (model.coef_ @ model.coef_ + 2e-6)  # where the next step would lead
         assert model.converged_
-        assert model.lambda_ == pytest.approx(found, rel=1e-5)
+        assert model.lambda_ == pytest.approx(found, rel=2 * tol)
