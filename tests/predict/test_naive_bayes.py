@@ -290,3 +290,11 @@ def test_marginal_priors_add_one_to_each_count_and_one_for_what_was_never_seen()
     even = NaiveBayes(m=2.0, priors=[0.5, 0.5]).fit(table, y)
     unseen = np.exp(even.predict_joint_log_proba(pd.DataFrame({"c": ["never"]})))
     np.testing.assert_allclose(unseen / 0.5, [[1 / 2, 1 / 2]], rtol=1e-12)
+
+
+def test_ordered_levels_lean_half_on_both_neighbours():
+    # (0, 4, 8) of twelve spread along the order: half stays, a quarter goes to each side, what would fall off stays
+    near = np.array([0 + 1, 2 + 2, 1 + 4 + 2]) / 12
+    expected = (np.array([0, 4, 8]) + 3 * (0.5 / 3 + 0.5 * near)) / 15
+    found = m_estimate(np.array([[0.0], [4.0], [8.0]]), np.full(3, 1 / 3), 3.0, ordered=True)
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-12)
