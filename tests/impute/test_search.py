@@ -57,7 +57,7 @@ def test_the_prior_is_worth_the_same_share_of_what_is_observed():
 
 def test_the_values_are_spread_for_the_search_and_not_for_the_fit():
     rng = np.random.default_rng(0)
-    X = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=4000)
+    X = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=1800)
     X[:, 0] = np.round(X[:, 0])  # steps of 1: spread, they would have a variance larger by 1/12
     model = Imputer(max_components=1, random_state=0).fit(X).model_
     np.testing.assert_allclose(model.covariances_[0], np.cov(X.T, bias=True), atol=0.01)
