@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from latently.data import TablePrep, infer_schema
-from latently.data.prepare_columns import fit_curve, middle, skewness
+from latently.data.prepare_columns import fit_curve, middle, mildest, skewness
 
 RNG = np.random.default_rng(0)
 INCOME = RNG.lognormal(size=500)
@@ -249,3 +249,16 @@ def test_names_of_what_comes_out():
         TablePrep().fit(table()).inverse_transform(table().drop(columns="cm"))
     with pytest.raises(ValueError, match="is expecting 3 features"):
         prep.transform(np.eye(2))
+
+
+def test_a_left_tail_is_not_given_a_log():
+    # far left of the middle the logarithm of the distance from the lowest value would stretch the tail further
+    values = np.random.default_rng(0).lognormal(sigma=1.0, size=2000)
+    right, left = mildest(values), mildest(-values)
+    assert right.kind == "log"
+    assert left.kind in ("atan", "cdf")
+    assert skewness(-values) == pytest.approx(-stats.skew(values), rel=1e-10)
+    mild = np.random.default_rng(1).lognormal(sigma=0.5, size=2000)
+    assert stats.skew(mild) > 1
+    assert mildest(mild).kind == "log"
+    assert abs(stats.skew(mildest(-mild).apply(-mild))) <= 1

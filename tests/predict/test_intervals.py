@@ -7,6 +7,7 @@ from scipy import stats
 from latently.learn.reduce import single_threaded_blas
 from latently.predict import BayesianLinearRegression
 from latently.predict.evidence import Hyper, Problem, Spectrum, State, maximise
+from latently.predict.incomplete import marginalised
 from latently.predict.spread import spread_of
 
 
@@ -145,3 +146,29 @@ def test_noise_and_freedom_are_those_of_the_posterior_by_quadrature():
     chi = stats.chi2(found.freedom)
     assert chi.expect(lambda v: np.log(v)) - np.log(found.freedom * found.noise) == pytest.approx(mean, abs=0.1)
     assert variance == pytest.approx(chi.expect(lambda v: np.log(v) ** 2) - chi.expect(np.log) ** 2, rel=0.25)
+
+
+def test_missing_inputs_add_the_variance_of_drawn_weights_times_drawn_inputs():
+    rng = np.random.default_rng(0)
+    coef, spread = np.array([0.3, -0.2]), np.array([[0.5, 0.1], [0.1, 0.4]])
+    cov = np.array([[2.0, 0.5], [0.5, 1.0]])
+    _, extra, _ = marginalised(np.array([[np.nan, 1.0]]), (np.zeros(2), cov), 1e9, coef, spread)
+    weights = rng.multivariate_normal(coef, spread, size=400_000)[:, 0]
+    inputs = rng.normal(0.5, np.sqrt(1.75), size=400_000)  # x0 given x1 = 1
+    # beyond the variance of the answer at the expected input
+    expected = np.var(weights * inputs) - np.var(weights * 0.5)
+    assert extra[0] == pytest.approx(expected, rel=0.02)
+
+
+def test_both_precisions_stand_still_at_the_end():
+    # hardly any signal: alpha is found at once, and lambda long after
+    rng, tol = np.random.default_rng(5), 1e-3
+    for _ in range(40):
+        X = rng.normal(size=(40, 3))
+        y = X @ np.full(3, 0.1) + 2 * rng.normal(size=40)
+        model = BayesianLinearRegression(tol=tol, fit_intercept=False).fit(X, y)
+        values = np.linalg.eigvalsh(X.T @ X)
+        gamma = (model.alpha_ * values / (model.lambda_ + model.alpha_ * values)).sum()
+        found = (gamma + 2e-6) / (model.coef_ @ model.coef_ + 2e-6)  # where the next step would lead
+        assert model.converged_
+        assert model.lambda_ == pytest.approx(found, rel=2 * tol)

@@ -275,3 +275,26 @@ def test_priors_of_classes_and_of_a_model_of_other_columns():
         NaiveBayes(p={"city": {"Oslo": 1.0}}).fit(X[["city"]], y)
     with pytest.raises(ValueError, match="is expecting 1 features"):
         NaiveBayes().fit(X[["cm"]].to_numpy(), y).predict([[1.0, 2.0]])
+
+
+def test_marginal_priors_add_one_to_each_count_and_one_for_what_was_never_seen():
+    table = pd.DataFrame({"c": ["a", "a", "a", "b", "b", None]})
+    y = [0, 0, 1, 1, 1, 0]
+    # shares of a and b in all classes: (3 + 1) / (5 + 2) and (2 + 1) / (5 + 2); unseen: 1 / (5 + 2 + 1)
+    model = NaiveBayes(m=2.0, p="marginal", priors=[0.5, 0.5]).fit(table, y)
+    found = np.exp(model.predict_joint_log_proba(pd.DataFrame({"c": ["a", "b", "never"]}))) / 0.5
+    shares = np.array([4 / 7, 3 / 7])
+    expected = np.array([[2, 1], [0, 2]]) + 2 * shares[:, None]
+    np.testing.assert_allclose(found[:2], expected / (np.array([2, 3]) + 2), rtol=1e-12)
+    np.testing.assert_allclose(found[2], 1 / 8, rtol=1e-12)
+    even = NaiveBayes(m=2.0, priors=[0.5, 0.5]).fit(table, y)
+    unseen = np.exp(even.predict_joint_log_proba(pd.DataFrame({"c": ["never"]})))
+    np.testing.assert_allclose(unseen / 0.5, [[1 / 2, 1 / 2]], rtol=1e-12)
+
+
+def test_ordered_levels_lean_half_on_both_neighbours():
+    # (0, 4, 8) of twelve spread along the order: half stays, a quarter goes to each side, what would fall off stays
+    near = np.array([0 + 1, 2 + 2, 1 + 4 + 2]) / 12
+    expected = (np.array([0, 4, 8]) + 3 * (0.5 / 3 + 0.5 * near)) / 15
+    found = m_estimate(np.array([[0.0], [4.0], [8.0]]), np.full(3, 1 / 3), 3.0, ordered=True)
+    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-12)

@@ -54,7 +54,7 @@ class Holed:
         if observed is None:
             return np.sqrt(self.spread[:, holes]), np.full((len(self.spread), int(holes.sum())), np.inf)
         found = [
-            widened(seen, self.rows.counts, (((filled - mean) @ root) ** 2).sum(axis=1))
+            widened(np.diagonal(seen), self.rows.counts, (((filled - mean) @ root) ** 2).sum(axis=1))
             for seen, filled, mean, root in zip(
                 observed, self.completed, self.params.means, self._whitening(), strict=True
             )
@@ -110,8 +110,8 @@ class GaussianImputation:
         level
             Probability of the interval.
         observed
-            (k, d) rows that tell of each column in each component: what they leave open of the parameters makes the
-            interval wider. None takes the parameters as known.
+            (k, d, d) rows that tell of each pair of columns in each component, on the diagonal of each column: what
+            they leave open of the parameters makes the interval wider. None takes the parameters as known.
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}")

@@ -12,8 +12,9 @@ _LEAST_FREEDOM = 2.0
 
 
 def observed_rows(shares: Array, X: Array) -> Array:
-    """(k, d) rows of each component in which a column is observed."""
-    return np.asarray(shares.T @ ~np.isnan(X))
+    """(k, d, d) rows of each component in which two columns are observed; on the diagonal, in which one is."""
+    seen = ~np.isnan(X) * 1.0
+    return np.array([(seen * share[:, None]).T @ seen for share in shares.T])
 
 
 def widened(seen: Array, known: Array, distance: Array) -> tuple[Array, Array]:
@@ -42,22 +43,24 @@ def widened(seen: Array, known: Array, distance: Array) -> tuple[Array, Array]:
 def drawn_parameters(model: Any, seen: Array, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
     """Weights (k,), means (k, d) and covariances of a full or tied mixture, from their posterior.
 
-    Each column is a regression on those that are observed more often, learnt from the rows in which it is observed:
-    exact under a flat prior if columns go missing one after the other, and close to it otherwise.
+    Each column is a regression on those that are observed more often, each coefficient learnt from the rows in which
+    both are observed: exact under a flat prior if nothing is missing, and close to it otherwise.
     """
-    order = np.argsort(-seen.sum(axis=0), kind="stable")
+    alone = np.diagonal(seen, axis1=1, axis2=2)
+    order = np.argsort(-alone.sum(axis=0), kind="stable")
+    by_order = np.ix_(order, order)
     back = np.argsort(order)
     covariances, means = covariances_of(model.precisions_cholesky_, model.covariance_type), np.array(model.means_)
     tied = covariances.ndim == 2
     drawn = []
     for k in range(1 if tied else len(means)):
-        sigma = (covariances if tied else covariances[k])[np.ix_(order, order)]
-        lift, residual = _regressions(sigma, (seen.sum(axis=0) if tied else seen[k])[order], rng)
+        sigma = (covariances if tied else covariances[k])[by_order]
+        lift, residual = _regressions(sigma, (seen.sum(axis=0) if tied else seen[k])[by_order], rng)
         for at in range(len(means)) if tied else [k]:
-            off = np.sqrt(residual / np.maximum(seen[at][order], 1.0)) * rng.standard_normal(len(order))
+            off = np.sqrt(residual / np.maximum(alone[at][order], 1.0)) * rng.standard_normal(len(order))
             means[at] += (lift @ off)[back]
         drawn.append(((lift * residual) @ lift.T)[np.ix_(back, back)])
-    shares = rng.gamma(seen.max(axis=1) + 0.5)
+    shares = rng.gamma(alone.max(axis=1) + 0.5)
     return shares / shares.sum(), means, drawn[0] if tied else np.array(drawn)
 
 
@@ -65,10 +68,11 @@ def _regressions(sigma: Array, seen: Array, rng: np.random.RandomState) -> tuple
     """Draw the regression of each column on those before it: what lifts residuals to columns, and their variances."""
     d = len(sigma)
     root = np.linalg.cholesky(sigma)
-    rows = np.maximum(seen, 1.0)
-    freedom = np.maximum(seen - 1 - np.arange(d), _LEAST_FREEDOM)
-    residual = np.diagonal(root) ** 2 * rows / rng.chisquare(freedom)
-    noise = np.sqrt(residual / rows)[:, None] * rng.standard_normal((d, d))
+    # a row that lacks the other column still tells something of it by the rest: half as much
+    pairs = np.maximum((seen + np.diagonal(seen)[:, None]) / 2, 1.0)
+    rows = np.array([pairs[j, : j + 1].mean() for j in range(d)])
+    residual = np.diagonal(root) ** 2 * rows / rng.chisquare(np.maximum(rows - 1 - np.arange(d), _LEAST_FREEDOM))
+    noise = np.sqrt(residual[:, None] / pairs) * rng.standard_normal((d, d))
     on_residuals = np.tril(root + noise, -1)  # of each column on the standardised residuals before it
     slopes = np.tril(np.linalg.solve(root.T, on_residuals.T).T, -1)
     return np.linalg.inv(np.eye(d) - slopes), residual

@@ -55,8 +55,9 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     schema_
         What the columns are.
     observed_
-        (k, d) rows that tell of each column in each component of a `GaussianMixture` fitted here: few rows make
-        intervals wider and draws more varied. None for other models, which are taken as known.
+        (k, d, d) rows that tell of each pair of columns (on the diagonal: of each column) in each component of a
+        `GaussianMixture` fitted here: few rows make intervals wider and draws more varied. None for other models,
+        which are taken as known.
     n_features_in_, feature_names_in_
         Number of columns, and their names if they came with names.
 
@@ -119,7 +120,7 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _observed(self, table: Table) -> Array | None:
-        """(k, d) rows that tell of each column of a component; None if the model is taken as known."""
+        """(k, d, d) rows that tell of each pair of columns of a component; None if the model is taken as known."""
         if self.model_ is self.model or not isinstance(self.model_, GaussianMixture):
             return None
         rows = for_model(self.model_, table)

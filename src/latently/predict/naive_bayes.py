@@ -37,7 +37,9 @@ class NaiveBayes(BayesClassifier):
         category. Rates of counts are drawn to the overall rate with the same weight.
     p
         Prior probabilities of the categories: None for all alike, "marginal" for their shares in all classes
-        together, or a dict from columns to probabilities (a list in the order of the categories, or a dict).
+        together with one added to each count (k categories in n rows: (n_i + 1) / (n + k), and 1 / (n + k + 1) for a
+        category that was never seen, so that none is impossible), or a dict from columns to probabilities (a list in
+        the order of the categories, or a dict).
     priors
         Prior probabilities of the classes; learnt from the data if None.
     var_smoothing

@@ -1,0 +1,112 @@
+"""Intervals and draws have in them what few rows leave open of the parameters: by simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian_uncertain import drawn_parameters
+from latently.impute import Imputer
+from latently.learn.reduce import single_threaded_blas
+
+COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.3], [0.0, 0.3, 1.0]])
+
+
+def rows(n, rng, how, share=0.25):
+    """Rows, and the same with values missing completely at random, or by what is seen in the first column."""
+    X = rng.multivariate_normal(np.zeros(3), COVARIANCE, size=n)
+    chance = np.full(X.shape, share)
+    if how == "mar":
+        chance = 2 * share * np.column_stack([np.zeros(n), stats.norm.cdf(1.5 * X[:, 0]), stats.norm.cdf(-X[:, 0])])
+    holes = rng.random(X.shape) < chance
+    return X, np.where(holes, np.nan, X), holes
+
+
+@pytest.mark.parametrize(("n", "repeats"), [(15, 250), (20, 200), (60, 60)])
+def test_intervals_on_few_rows_hold_what_they_say(n, repeats):
+    rng, inside = np.random.default_rng(n), []
+    with single_threaded_blas():
+        for _ in range(repeats):
+            X, Y, holes = rows(n, rng, "mcar")
+            low, high = Imputer(max_components=2, random_state=0).fit(Y).interval(Y)
+            inside.append(((low <= X) & (high >= X))[holes])
+    assert 0.88 < np.concatenate(inside).mean() < 0.935
+
+
+def pooled(tables, estimate, truth):
+    """Whether Rubin's interval of 90 % holds the truth; degrees of freedom of Barnard and Rubin."""
+    values, variances, complete = zip(*(estimate(table) for table in tables), strict=True)
+    m, within, between = len(tables), np.mean(variances), np.var(values, ddof=1)
+    total = within + (1 + 1 / m) * between
+    lost = (1 + 1 / m) * between / total
+    seen = (complete[0] + 1) / (complete[0] + 3) * complete[0] * (1 - lost)
+    freedom = 1 / (lost**2 / (m - 1) + 1 / seen)
+    return abs(np.mean(values) - truth) < stats.t(freedom).ppf(0.95) * np.sqrt(total)
+
+
+def mean_of(j):
+    return lambda table: (table[:, j].mean(), table[:, j].var(ddof=1) / len(table), len(table) - 1)
+
+
+def slope_of(i, j):
+    def estimate(table):
+        line = stats.linregress(table[:, i], table[:, j])
+        return line.slope, line.stderr**2, len(table) - 2
+
+    return estimate
+
+
+ASKED = [(mean_of(0), 0), (mean_of(1), 0), (mean_of(2), 0), (slope_of(0, 1), 0.8), (slope_of(1, 2), 0.3)]
+
+
+@pytest.mark.parametrize("how", ["mcar", "mar"])
+@pytest.mark.parametrize(("n", "repeats"), [(50, 300), (200, 250)])
+def test_rubins_intervals_hold_what_they_say(how, n, repeats):
+    rng, inside = np.random.default_rng(n), []
+    with single_threaded_blas():
+        for _ in range(repeats):
+            _, Y, _ = rows(n, rng, how, share=0.35)
+            tables = Imputer(max_components=1, random_state=0).fit(Y).draws(Y, 10, random_state=rng.integers(2**31))
+            inside.append([pooled(tables, estimate, truth) for estimate, truth in ASKED])
+    assert abs(np.mean(inside) - 0.9) < 0.02
+
+
+def test_drawn_parameters_of_complete_rows_have_the_posterior_of_the_regressions():
+    n, d = 30, 3
+    X = np.random.default_rng(0).multivariate_normal(np.zeros(d), COVARIANCE, size=n)
+    model = GaussianMixture(1, reg_covar=0.0).fit(X)
+    rng = np.random.RandomState(0)
+    drawn = [drawn_parameters(model, np.full((1, d, d), float(n)), rng) for _ in range(6000)]
+    means, covariances = (np.array([draw[i][0] for draw in drawn]) for i in (1, 2))
+    scatter = np.cov(X.T, bias=True) * n
+    first = stats.invgamma((n - 1) / 2, scale=scatter[0, 0] / 2)  # of a variance under a flat prior
+    assert stats.kstest(covariances[:, 0, 0], first.cdf).pvalue > 0.01
+    student = stats.t(n - 1, X[:, 0].mean(), X[:, 0].std(ddof=1) / np.sqrt(n))
+    assert stats.kstest(means[:, 0], student.cdf).pvalue > 0.01
+    # the last column on the first two: the textbook's t about least squares
+    slopes = np.array([np.linalg.solve(c[:2, :2], c[:2, 2]) for c in covariances])
+    inner = np.linalg.inv(scatter[:2, :2])
+    best = inner @ scatter[:2, 2]
+    freedom = n - 3
+    scale = np.sqrt(np.diagonal(inner) * (scatter[2, 2] - best @ scatter[:2, 2]) / freedom)
+    for j in range(2):
+        assert stats.kstest(slopes[:, j], stats.t(freedom, best[j], scale[j]).cdf).pvalue > 0.01
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_each_draw_has_parameters_of_its_own(kind):
+    _, Y, _ = rows(40, np.random.default_rng(0), "mcar")
+    imputer = Imputer(GaussianMixture(2, covariance_type=kind, random_state=0)).fit(Y)
+    blank = np.full((400, 3), np.nan)
+    within = np.array([table.mean(axis=0) for table in imputer.draws(blank, 60, random_state=0)])
+    known = np.array([table.mean(axis=0) for table in imputer.model_.impute_draws(blank, 60, random_state=0)])
+    assert (within.var(axis=0) > 3 * known.var(axis=0)).all()  # the mean of 400 draws has a twentieth of their spread
+    seen = ~np.isnan(Y) * 1.0
+    np.testing.assert_allclose(imputer.observed_.sum(axis=0), seen.T @ seen)
+
+
+def test_a_model_fitted_elsewhere_is_taken_as_known():
+    _, Y, _ = rows(40, np.random.default_rng(0), "mcar")
+    model = GaussianMixture(1).fit(Y)
+    np.testing.assert_array_equal(Imputer(model).interval(Y), model.impute_interval(Y))
+    np.testing.assert_array_equal(Imputer(model).fit(Y).draws(Y, 2, 0), model.impute_draws(Y, 2, 0))
