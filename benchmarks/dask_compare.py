@@ -198,7 +198,7 @@ def main() -> None:
 
     X = make_rows(asked.rows)
     results = {}
-    with LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as c:
+    with LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as c:
         warm_up()
         if asked.only in (None, "threads"):
             results["threads"] = against_threads(c, X, asked.rounds)

@@ -159,7 +159,7 @@ def measure(workers: int, rows: int) -> dict[str, float]:
     from latently.data.dask import dask_source
     from latently.learn import reducing
 
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         times = {}
         for parts in (4, 16, 64, 256):
             source = dask_source(da.ones((parts * 10, 2), chunks=(10, 2)))

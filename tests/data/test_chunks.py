@@ -130,3 +130,8 @@ def test_bad_input_is_refused():
         FrameSource([[1.0]])
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         as_source(pd.DataFrame({"a": []}, dtype=float))
+
+
+def test_totals_count_the_rows_that_have_weight():
+    assert as_source(np.ones((5, 1)), [1.0, 0.0, 2.5, 0.0, 1.0], chunk_rows=2).totals() == (4.5, 3)
+    assert as_source(np.ones((5, 1)), chunk_rows=2).totals() == (5.0, 5)

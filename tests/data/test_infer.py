@@ -161,3 +161,9 @@ TABLE = pd.DataFrame({"a": [1, 2], "s": ["u", "v"]})
 def test_bad_input_is_refused(table, options, error, message):
     with pytest.raises(error, match=message):
         infer_schema(table, **options)
+
+
+def test_every_number_that_marks_a_missing_value_does_so():
+    table = pd.DataFrame({"a": [1.0, -999.0, -1.0, 2.0]})
+    encoded = infer_schema(table, missing=[-999, -1]).encode(table)
+    np.testing.assert_array_equal(encoded[:, 0], [1.0, np.nan, np.nan, 2.0])
