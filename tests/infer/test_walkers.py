@@ -83,6 +83,13 @@ def test_walkers_that_never_meet_are_not_converged():
     assert found.r_hat[0] < 1.01
     assert found.worth < 400 or found.r_hat_walkers[0] > 1.1
     assert not found.converged
+    # closer together, no single one stands out and there are draws enough: what differs is the walkers
+    draws = rng.normal(size=(512, 400, 1)) + np.tile([-0.6, 0.6], 256)[:, None, None]
+    found = judged(draws, normal(draws[:, :, 0]), 4)
+    assert found.worth > 400
+    assert not found.strays.any()
+    assert found.r_hat[0] < 1.01
+    assert not found.converged
     # agreement of the ensembles is asked for as well
     draws = rng.normal(size=(128, 400, 1))
     draws[:32] += 0.6
