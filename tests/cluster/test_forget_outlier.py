@@ -88,3 +88,10 @@ def test_a_regression_tells_it():
     model = BayesianLinearRegression().fit(WINE[:, :3], WINE[:, 3]).partial_fit(1e9 * ROW[:, :3], [1.0])
     with pytest.raises(ValueError, match="cannot forget these rows"):
         model.forget(1e9 * ROW[:, :3], [1.0])
+
+
+def test_fourth_powers_lose_their_digits_first():
+    X, y = np.random.default_rng(0).normal(size=(10_000, 1)), np.arange(10_000) % 2
+    model = GaussianNB().fit(X, y).partial_fit([[5e6]], [1])
+    with pytest.raises(ValueError, match="column 'x0' cannot forget"):
+        model.forget([[5e6]], [1])
