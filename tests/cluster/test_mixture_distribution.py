@@ -94,7 +94,7 @@ def test_a_mixture_can_be_an_emission():
     X = rng.normal(centre, 1.0)[:, None]
     two_humps = MixtureDistribution([0.5, 0.5], [Gaussian(-3.0, 2.0), Gaussian(3.0, 2.0)])
     other = MixtureDistribution([0.5, 0.5], [Gaussian(17.0, 2.0), Gaussian(22.0, 2.0)])
-    model = HiddenMarkovModel(2, emission=[two_humps, other], n_iter=200, random_state=0).fit(X)
+    model = HiddenMarkovModel(2, emission=[two_humps, other], n_iter=2000, random_state=0).fit(X)
     found = model.predict(X)
     assert (found == states).mean() > 0.99 or (found != states).mean() > 0.99
 

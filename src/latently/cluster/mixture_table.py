@@ -17,6 +17,7 @@ from latently.data import Column, Schema, frames, infer_schema
 from latently.data.chunks import ChunkSource
 from latently.data.codes import encode_codes, encode_numbers
 from latently.data.columnview import ColumnView
+from latently.data.matrix import refuse_extreme
 from latently.data.values import quote
 from latently.distributions import Bernoulli, Categorical, Family, Gaussian, Poisson
 from latently.learn.protocol import Array
@@ -104,7 +105,7 @@ def encode(schema: Schema, table: Any, *, unseen: str) -> Array:
     out = np.empty((len(views[0].data), len(schema)))
     for j, (column, view) in enumerate(zip(schema, views, strict=True)):
         out[:, j] = _encode_column(column, view, unseen)
-    return out
+    return refuse_extreme(out, table)
 
 
 def _encode_column(column: Column, view: ColumnView, unseen: str) -> Array:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from latently.data import frames
 from latently.data.bounds import chunk_bounds
-from latently.data.matrix import FloatArray, IntArray, WeightArray, as_matrix, check_size, check_weights
+from latently.data.matrix import FloatArray, IntArray, WeightArray, as_matrix, check_size, check_weights, refuse_extreme
 from latently.data.paths import is_path
 from latently.data.schema import Schema
 
@@ -247,7 +247,9 @@ class FrameSource(ChunkSource):
 
     def _values(self, start: int, stop: int) -> FloatArray:
         rows = frames.row_slice(self._frame, start, stop)
-        return as_matrix(rows, allow_nan=True) if self._schema is None else self._schema.encode(rows)
+        if self._schema is None:
+            return as_matrix(rows, allow_nan=True)
+        return refuse_extreme(self._schema.encode(rows), rows)
 
     def fresh(self) -> Self:
         """Give the same chunks with memos of their own: for a second fit at the same time."""
@@ -310,4 +312,4 @@ def as_source(
         return FrameSource(X, weights, chunk_rows, schema)
     if schema is None:
         return ArraySource(as_matrix(X, allow_nan=True), weights, chunk_rows)
-    return ArraySource(schema.encode(X), weights, chunk_rows, schema.names)
+    return ArraySource(refuse_extreme(schema.encode(X), X), weights, chunk_rows, schema.names)

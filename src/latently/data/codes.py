@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from latently.data.column import Column
 from latently.data.columnview import ColumnView
-from latently.data.values import EXTREME, is_extreme, is_missing, quote, to_floats
+from latently.data.values import is_missing, quote, to_floats
 
 Unseen: TypeAlias = Literal["missing", "error", "code"]
 
@@ -27,8 +27,6 @@ def encode_numbers(column: Column, view: ColumnView) -> NDArray[np.float64]:
         values[np.isin(values, numbers)] = np.nan
     if np.isinf(values).any():
         raise ValueError(f"{column.where} contains inf: replace it by a number, or count inf as missing")
-    if is_extreme(values).any():
-        raise ValueError(f"{column.where} {EXTREME}")
     return values
 
 

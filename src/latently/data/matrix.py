@@ -163,6 +163,14 @@ def _check_values(A: FloatArray, X: Any, allow_nan: bool, name: str) -> None:
         raise ValueError(f"{_name_columns(extreme, X, name)} {EXTREME}")
 
 
+def refuse_extreme(A: FloatArray, X: Any, name: str = "X") -> FloatArray:
+    """The encoded values of a table, unless some of them cannot be squared: then an error names the columns."""
+    extreme = np.zeros(A.shape[1], dtype=bool) if is_ordinary(A) else _columns_with(is_extreme, A)
+    if extreme.any():
+        raise ValueError(f"{_name_columns(extreme, X, name)} {EXTREME}")
+    return A
+
+
 def is_ordinary(A: FloatArray) -> bool:
     """Whether all values are finite and far from extreme: one cheap pass, which settles the usual case."""
     with np.errstate(over="ignore", invalid="ignore"):

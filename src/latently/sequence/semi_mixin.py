@@ -94,7 +94,7 @@ class DurationsMixin(InputsMixin):
             check_leaves("transmat_", np.asarray(self.transmat_))
         return super()._model(X, labels)
 
-    def _plain_model(self) -> Any:
+    def _plain_model(self, labels: Ints | None = None) -> Any:
         if self.duration is not None:
             raise ValueError("slopes and standard errors are for plain chains, not for states with durations")
-        return super()._plain_model()
+        return super()._plain_model(labels)
