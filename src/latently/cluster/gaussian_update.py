@@ -23,7 +23,8 @@ def updated(params: GaussianParams, stats: GaussianMoments, prior: FramePrior, l
     covariances, mass = _covariances(params, stats, prior, means, moved=prior.pulls or limits is not None)
     if limits is not None:
         covariances = limits.covariances(covariances, mass)
-    return refuse_collapsed(GaussianParams(params.kind, params.frame, weights, means, covariances))
+    found = GaussianParams(params.kind, params.frame, weights, means, covariances)
+    return found if prior.shapes else refuse_collapsed(found)
 
 
 def _known(stats: GaussianMoments) -> Array:

@@ -163,8 +163,9 @@ class _Loop(Generic[Params, Stats]):
         objective = objective_of(self.model, before, stats)
         if self.slot is not None:
             self.slot.check(objective)
-        slack = ROUNDING * (abs(objective) + stats.rows) + rounding_of(self.model, before) * stats.rows
-        change = _rise(previous, objective, slack, iteration) if self.trace else objective - previous
+        change = objective - previous
+        if self.trace and change < 0:
+            self._check_fall(change, objective, stats.rows)
         after = self.model.update(before, stats) if self.max_iter else before
         step = Step(iteration, before, after, stats, objective, change)
         # From here on the iteration counts, whatever interrupts what follows.
@@ -172,6 +173,14 @@ class _Loop(Generic[Params, Stats]):
         reason = self._reason(step)
         self._save(step, reason)
         return reason
+
+    def _check_fall(self, change: float, objective: float, rows: float) -> None:
+        """An error where the objective falls by more than rounding."""
+        slack = ROUNDING * (abs(objective) + rows)
+        if change < -slack and change < -slack - rounding_of(self.model, self.params) * rows:
+            raise ObjectiveFell(
+                f"the objective fell from {self.trace[-1]!r} to {objective!r} in iteration {len(self.trace) + 1}"
+            )
 
     def _reason(self, step: Step[Params, Stats]) -> str | None:
         if self.max_iter == 0:
@@ -208,10 +217,3 @@ def rounding_of(model: LatentModel[Params, Stats], params: Params) -> float:
     """
     own = getattr(model, "rounding", None)
     return 0.0 if own is None else float(own(params))
-
-
-def _rise(previous: float, objective: float, slack: float, iteration: int) -> float:
-    change = objective - previous
-    if change < -slack:
-        raise ObjectiveFell(f"the objective fell from {previous!r} to {objective!r} in iteration {iteration}")
-    return change
