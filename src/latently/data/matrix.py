@@ -176,7 +176,7 @@ def is_ordinary(A: FloatArray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         if A.flags.forc:
             flat = A.ravel(order="K")
-            total = np.dot(flat, flat)
+            total = np.einsum("i,i->", flat, flat)  # not by BLAS, whose threads would stay awake beside ours
         else:
             total = np.einsum("ij,ij->", A, A)
         return bool(total < min(LARGEST**2, np.finfo(A.dtype).max))

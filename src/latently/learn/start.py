@@ -11,6 +11,7 @@ from latently.learn.protocol import Array
 from latently.learn.reduce import mapping
 
 _SHUFFLED = 1 << 20  # up to so many rows a draw may shuffle all of their places
+_SPARSE = 16  # unless it is of fewer than one in so many
 StartName = Literal["k-means++", "random_from_data", "random"]
 
 
@@ -38,7 +39,7 @@ def _picked(picked: npt.NDArray[np.int64], chunk: Chunk) -> tuple[Array, Array]:
 
 def drawn_places(total: int, most: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
     """(most,) different places out of `total`, in order, in memory that does not grow with `total`."""
-    if total <= _SHUFFLED:
+    if total <= _SHUFFLED and most * _SPARSE > total:
         return np.sort(rng.choice(total, most, replace=False))
     found = np.unique(rng.randint(total, size=most, dtype=np.int64))
     while len(found) < most:
