@@ -86,7 +86,7 @@ def has_values(rows: NDArray[Any]) -> NDArray[np.bool_]:
     >>> has_values(np.array([[1.0, np.nan], [np.nan, np.nan]]))
     array([ True, False])
     """
-    return ~np.isnan(rows).all(axis=1)
+    return np.asarray(~np.isnan(rows).all(axis=1))
 
 
 def as_table(X: Any, name: str = "X") -> Any:
