@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 from latently.cluster import GaussianMixture, KMeans, Mixture
 from latently.data.matrix import as_matrix
+from latently.distributions import Categorical, Poisson
 from latently.predict import GaussianNB
 
 RNG = np.random.default_rng(0)
@@ -28,6 +29,33 @@ def test_scales_whose_squares_vanish_are_named(make, scale):
     tiny = X * [1.0, scale]
     with pytest.raises(ValueError, match=r"column 'x1' varies by .* rescale it"):
         make().fit(tiny)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e-160])
+def test_k_means_names_the_widest_column_where_no_distance_is_a_number(scale):
+    with pytest.raises(ValueError, match=r"column 'x1' varies by .* rescale it"):
+        KMeans(2, random_state=0).fit(X * [0.1 * scale, scale])
+    holed = X.copy()
+    holed[::7, 0] = np.nan
+    with pytest.raises(ValueError, match=r"column 'x[01]' varies by .* rescale it"):
+        KMeans(2, random_state=0).fit(holed * scale)
+    beside = KMeans(2, random_state=0).fit(X * [1.0, scale])  # the other column tells the clusters
+    assert_allclose(np.bincount(beside.labels_), [50, 50])
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-100, 1e100, 1e140])
+def test_k_means_far_from_one_gives_the_same_clusters(scale):
+    here, there = KMeans(2, random_state=0).fit(X), KMeans(2, random_state=0).fit(X * scale)
+    assert_allclose(there.labels_, here.labels_)
+    assert_allclose(there.cluster_centers_ / scale, here.cluster_centers_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-200, 0.1])
+def test_equal_rows_are_one_cluster_at_any_scale(value):
+    with pytest.warns(UserWarning, match="distinct clusters"):
+        found = KMeans(2, random_state=0).fit(np.full((7, 1), value))
+    assert_allclose(found.cluster_centers_[found.labels_[0]], value)
+    assert_allclose(found.predict([[value]]), found.labels_[0])
 
 
 @pytest.mark.parametrize("make", [*MAKE, lambda: KMeans(2), lambda: GaussianMixture(2, covariance_type="spherical")])
@@ -72,10 +100,21 @@ def test_the_density_of_a_row_far_away_is_a_number(value):
     assert_allclose(Mixture(2, random_state=0).fit(X).predict_proba([[value, 0.0]]).sum(), 1.0)
 
 
-def test_what_is_impossible_has_no_density():
+def test_what_is_improbable_beside_a_sure_category_keeps_its_density():
     table = [["a", 1.0], ["a", 2.0], ["a", 3.0], ["a", 2.5]]
     model = Mixture(1, prior="ml").fit(table)
-    assert np.isfinite(model.score_samples([["a", 1e9]])).all()
+    values = np.array([1.0, 2.0, 3.0, 2.5])
+    expected = norm(values.mean(), values.std()).logpdf(1e9)  # the category is certain: log 1
+    assert model.score_samples([["a", 1e9]])[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_impossible_has_no_density():
+    zeros = Mixture(1, families=Poisson(), prior="ml").fit(np.zeros((9, 1)))
+    assert_allclose(zeros.score_samples([[0.0], [1.0], [np.nan]]), [0.0, -np.inf, 0.0], atol=1e-12)
+    table = np.column_stack([np.repeat([0.0, 1.0], 20), np.repeat([5.0, 9.0], 20) + np.linspace(-1, 1, 40)])
+    only_first = Mixture(1, families={0: Categorical()}, prior="ml", fixed={0: {0: Categorical([1.0, 0.0])}})
+    with pytest.raises(ValueError, match="no probability under what is fixed"):
+        only_first.fit(table)
 
 
 def test_files_name_the_column(tmp_path):

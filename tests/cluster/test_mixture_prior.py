@@ -94,9 +94,13 @@ def test_weights_are_drawn_to_one_another_by_as_many_rows_as_the_prior_is_worth(
 
 
 @pytest.mark.parametrize("strength", [None, 0.0, 1.0, 6.0])
-def test_rates_are_drawn_to_the_mean_count_of_all_rows(strength):
+@pytest.mark.parametrize("thinned", [1.0, 0.05])
+def test_rates_are_drawn_to_the_mean_count_of_all_rows(strength, thinned):
     X, labels = known_groups()
+    X[:, 0] = np.random.default_rng(0).binomial(X[:, 0].astype(int), thinned)
     s = 1.0 if strength is None else strength
+    s = s / max(X[:, 0].mean(), 1.0)  # rows, or events if those are less
+    assert (X[:, 0].mean() > 1) == (thinned == 1.0)
     sums, sizes = np.bincount(labels, X[:, 0]), np.bincount(labels)
     mixture = Mixture(3, families={0: Poisson(), 1: Categorical()}, prior=strength).fit(X, labels=labels)
     rates = [part.marginal(0).rate[0] for part in mixture.components_]

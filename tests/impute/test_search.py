@@ -5,9 +5,11 @@ import pytest
 from scipy import stats
 from scipy.special import logsumexp
 
+from latently.cluster import GaussianMixture
 from latently.cluster.gaussian_holes import holed_rows, split_in_two
+from latently.cluster.gaussian_params import GaussianParams
 from latently.impute import Imputer
-from latently.impute.search import Search, _alone, _frame, _strength
+from latently.impute.search import Search, _alone, _frame, _framed, _strength
 
 
 def cloud(n=300, seed=0, hidden=0.15):
@@ -35,7 +37,7 @@ def joint_of(params, X):
 @pytest.mark.parametrize("criterion", ["bic", "aic", "icl"])
 def test_a_size_is_judged_by_the_formula_of_its_criterion(criterion):
     X = cloud()
-    search = Search(holed_rows(X, _frame(X)), _strength(X), criterion, 5)
+    search = Search(X, holed_rows(X, _frame(X)), _strength(X), criterion, 5)
     alone = search.judged(_alone(search.rows.frame))
     found = search.judged(split_in_two(alone.fit.params, 0))
     joint = joint_of(found.fit.params, X)
@@ -74,3 +76,40 @@ def test_the_last_fit_is_to_all_rows():
     whole = Gaussian(kind="full").fit(X)
     np.testing.assert_allclose(model.means_[0], whole.mean, atol=2e-3)  # those of a draw of 2000 rows are 0.02 away
     np.testing.assert_allclose(model.covariances_[0], whole.covariance, atol=5e-3)
+
+
+@pytest.mark.parametrize("gap", [1e4, 1e6])
+def test_clusters_far_apart_are_filled_in_by_what_is_inside_them(gap):
+    rng = np.random.default_rng(0)
+    cluster = np.repeat([0, 1], 50)
+    whole = rng.multivariate_normal([0, 0, 0], [[1, 0.8, 0.6], [0.8, 1, 0.7], [0.6, 0.7, 1]], size=100)
+    whole += gap * cluster[:, None]
+    X = whole.copy()
+    X[rng.random(X.shape) < 0.15] = np.nan
+    X = X[kept := ~np.isnan(X).all(axis=1)]
+    imputer = Imputer(random_state=0).fit(X)
+    model = imputer.model_
+    assert model.n_components == 2
+    full = model.covariance_type == "full"
+    deviations = np.sqrt(np.diagonal(model.covariances_, axis1=-2, axis2=-1))
+    np.testing.assert_allclose(deviations, 1.0, atol=0.3)  # of 50 rows each
+    # the mixture of a single fit with the prior off, which is maximum likelihood, fills in the same
+    start = {"means_init": [np.nanmean(X[cluster[kept] == j], axis=0) for j in (0, 1)], "reg_covar": 0.0}
+    plain = GaussianMixture(2, covariance_type="full" if full else "tied", tol=1e-6, max_iter=500, **start).fit(X)
+    gaps = imputer.transform(X) - Imputer(plain).transform(X)
+    assert np.abs(gaps).max() < 0.2
+    low, high = imputer.interval(X)
+    missing = np.isnan(X)
+    assert (high - low)[missing].max() < 8
+
+
+def test_the_prior_of_the_search_is_that_of_a_mixture_of_as_many_components():
+    X = np.concatenate([cloud(), 1e4 + cloud(seed=1)])
+    X = X[~np.isnan(X).all(axis=1)]
+    for k in (1, 2, 3):
+        mixture = GaussianMixture(k, random_state=0, tol=1.0, max_iter=500).fit(X)
+        start = GaussianParams("full", _frame(X), np.full(k, 1 / k), np.zeros((k, 2)), np.tile(np.eye(2), (k, 1, 1)))
+        ours = _framed(start, X).frame
+        theirs = mixture.statistics_.frame
+        np.testing.assert_allclose(ours.within * ours.scale**2, theirs.within * theirs.scale**2, rtol=1e-9)
+        assert (ours.within < 0.01).all()

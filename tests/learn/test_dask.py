@@ -19,7 +19,7 @@ from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
 from latently.data import TablePrep, infer_schema
 from latently.data.chunks import as_source
 from latently.data.dask import dask_source
-from latently.distributions import Gamma
+from latently.distributions import Exponential, Gamma, Gaussian
 from latently.impute import Imputer
 from latently.learn import em, reducing, select, threads
 from latently.learn.dask import lazy_map
@@ -135,6 +135,48 @@ def test_memos_are_kept_for_one_user_and_never_needed(in_turn):
         with reducing(source.fresh()) as other:
             assert other(visits) == 2
         assert reduce(visits) == 2
+
+
+def far_apart(n, missing):
+    rng = np.random.default_rng(0)
+    rows = rng.exponential(size=(n, 3)) + 1e4 * rng.integers(0, 2, n)[:, None]
+    rows[:, 2] = rng.exponential(np.where(rows[:, 0] > 5e3, 1e4, 1.0))
+    rows[rng.random(rows.shape) < missing] = np.nan
+    return rows[~np.isnan(rows).all(axis=1)]
+
+
+def default_priors(make, rows):
+    """Numbers that the default prior is made of."""
+    model = make.fit(rows)
+    if isinstance(model, GaussianMixture):
+        frame = model.statistics_.frame
+        return [frame.within * frame.scale**2]
+    # the mean that a prior is about says nothing: it has no weight
+    priors = [vars(block.prior) for block in model.model_.blocks]
+    return [np.concatenate([np.ravel(v) for name, v in prior.items() if name != "location"]) for prior in priors]
+
+
+# more rows than the spread inside clusters is measured on, so that a sample of them is drawn
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("n", [300, 5000])
+@pytest.mark.parametrize(
+    "make",
+    [
+        GaussianMixture(2, random_state=0),
+        GaussianMixture(2, covariance_type="spherical", random_state=0),
+        Mixture(2, random_state=0),
+        Mixture(2, families={(0, 1): Gaussian(), 2: Exponential()}, random_state=0),
+    ],
+    ids=["full", "spherical", "table", "families"],
+)
+def test_the_default_prior_is_that_of_the_table_in_memory(in_turn, make, n, missing):
+    rows = far_apart(n, missing)
+    here = default_priors(clone(make), rows)
+    there = default_priors(clone(make), da.from_array(rows, chunks=(n // 7, 3)))
+    for ours, theirs in zip(there, here, strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-9)
+    if isinstance(make, GaussianMixture) and make.covariance_type == "full":
+        assert (np.sqrt(here[0][:2]) < 3).all()  # inside clusters, which lie 10,000 apart
 
 
 def test_a_sample_is_the_same_for_any_chunking(in_turn):

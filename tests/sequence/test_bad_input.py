@@ -108,3 +108,34 @@ def test_constant_columns_and_repeated_rows_have_a_result():
                 assert np.isfinite(model.covars_).all()
                 assert np.isfinite(model.means_).all()
                 assert np.isfinite(model.transmat_).all()
+
+
+SMALL = [
+    lambda: GaussianHMM(2, random_state=0),
+    lambda: GaussianHMM(2, covariance_type="full", random_state=0),
+    lambda: GMMHMM(2, n_mix=2, random_state=0),
+    lambda: HiddenMarkovModel(2, random_state=0),
+]
+
+
+@pytest.mark.parametrize("make", SMALL)
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e-160])
+def test_scales_whose_squares_vanish_are_named(make, scale):
+    rows = np.concatenate([X, X + 9.0]) * [1.0, scale]
+    rows[5, 1] = np.nan
+    with pytest.raises(ValueError, match=r"column 'x1' varies by .* only, .* rescale it"):
+        make().fit(rows)
+
+
+def test_they_are_named_by_the_names_of_a_table():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(np.concatenate([X, X + 9.0]) * [1e-200, 1.0], columns=["charge", "mass"])
+    with pytest.raises(ValueError, match="column 'charge' varies by"):
+        GaussianHMM(2).fit(table)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_other_scales_give_the_same_states(scale):
+    rows = np.concatenate([X, X + 9.0])
+    here, there = (HiddenMarkovModel(2, random_state=0).fit(Y) for Y in (rows, rows * scale))
+    np.testing.assert_allclose(there.predict_proba(rows * scale), here.predict_proba(rows), atol=1e-6)

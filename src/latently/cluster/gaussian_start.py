@@ -10,8 +10,9 @@ from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_
 from latently.cluster.gaussian_sample import start_sample
 from latently.cluster.gaussian_stats import GaussianMoments
 from latently.cluster.kmeans import KMeans
-from latently.cluster.spread import SAMPLE_ROWS, refuse_tiny, within_deviation
+from latently.cluster.spread import SAMPLE_ROWS, within_deviation
 from latently.data.chunks import Chunk, ChunkSource
+from latently.data.matrix import refuse_tiny
 from latently.distributions.statistics import Moments
 from latently.learn.protocol import Array, Reduce
 from latently.learn.start import label_responsibilities, random_responsibilities, start_rows

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from latently import compiled
 from latently.data.bounds import chunk_bounds
 from latently.data.chunks import ArraySource, Chunk, ChunkSource
-from latently.data.matrix import check_weights
+from latently.data.matrix import TINY, check_weights, tiny
 from latently.distributions.statistics import Moments
 from latently.learn.protocol import Reduce
 from latently.learn.reduce import mapping
@@ -147,10 +147,20 @@ def frame_of(reduce: Reduce, names: tuple[str, ...], centres: Array | None = Non
         widest = max(np.sqrt(scatter.max()), 0.0 if centres is None else np.abs(centres - origin).max())
     if not np.isfinite(widest):
         raise ValueError("the squares of the values of X are not finite: rescale the columns")
+    if widest < TINY:
+        _refuse_tiny(reduce, names, origin, np.maximum(moments.weight, 1))
     variance = np.mean(scatter / np.maximum(moments.weight, 1))
     rows = reduce(lambda chunk: chunk.n_rows) if n_rows is None else n_rows
     missing = bool((moments.weight < rows).any())
     return Frame(origin, 1 / widest if widest > 0 else 1.0, float(variance), missing, int(rows))
+
+
+def _refuse_tiny(reduce: Reduce, names: tuple[str, ...], origin: Array, counts: Array) -> None:
+    """An error where rows differ, yet by so little that no distance is a number; it names the widest column."""
+    gaps = reduce(lambda chunk: np.nan_to_num(np.abs(ready(chunk.X) - origin)).sum(axis=0)) / counts
+    gaps[gaps <= 8 * np.finfo(float).eps * np.abs(origin)] = 0.0  # the mean of equal values is rounded
+    if gaps.any():
+        raise ValueError(tiny(names[int(gaps.argmax())], float(gaps.max())))
 
 
 def _moments(chunk: Chunk) -> Moments:

@@ -51,8 +51,8 @@ class Mixture(TableMixture):
         None for a prior that keeps components from collapsing and probabilities from zero; a number to make it
         so many times as strong; "ml" (or 0) for maximum likelihood; or a dict from columns, groups or names
         of families to conjugate priors (`NormalInverseWishart`, `Dirichlet`, `Gamma`) or strengths. A strength
-        of s is worth s rows with the shares and mean counts of all rows together, and s/100 rows with their
-        variances.
+        of s is worth s rows with the shares and mean counts of all rows together (s events, if those are less), and
+        s/100 rows with the variances, or the shortest waiting times, inside clusters.
     weight_prior
         Dirichlet concentration of the weights, at least 1; by default 1 + strength / n_components.
     fixed

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.cluster.spread import within_deviation
 from latently.distributions import ColumnError, Distribution
 from latently.distributions.inputs import patterns
 from latently.distributions.statistics import Additive, refuse_lost
@@ -118,12 +119,20 @@ class Block(ABC):
     def log_prior(self, theta: Any) -> float:
         """Log prior density of the parameters, up to a constant."""
 
+    def rounding(self, theta: Any) -> float:
+        """Nats per row by which rounding may move a log density that is small beside its terms."""
+        return 0.0
+
     @abstractmethod
     def with_prior(self, pooled: Any, priors: Sequence[Any]) -> Self:
         """The same block with a prior: per column a strength in rows, or a conjugate prior."""
 
-    def with_spread(self, deviation: Array | None) -> Self:
-        """The same block with default priors about these standard deviations (m,), or about those of all rows."""
+    def inside_clusters(self, X: Array, weights: Array, k: int) -> Array | None:
+        """How wide its columns X (n, m) are inside k clusters, (m,), if its default priors are relative to that."""
+        return within_deviation(X, weights, np.full(X.shape[1], np.inf), k) if self.is_squared else None
+
+    def with_spread(self, spread: Array | None) -> Self:
+        """The same block with default priors about what was measured inside clusters, or about all rows."""
         return self
 
     @abstractmethod

@@ -45,8 +45,17 @@ class CountBlock(DiscreteBlock):
         events, trials = self._prior()
         return float(np.sum(events * safe_log(theta.values) - trials * theta.values))
 
+    def rounding(self, theta: Values) -> float:
+        """Terms of the size of rate x log rate cancel in the log probability of a large count."""
+        sizes = theta.values * (1 + np.abs(safe_log(theta.values)))
+        return 2 * np.finfo(float).eps * float(sizes.sum(axis=1).max())
+
     def with_prior(self, pooled: Tally, priors: Sequence[Any]) -> Self:
-        """Prior per column; a strength is that many rows with the mean count of all rows together."""
+        """Prior per column; a strength is that many rows with the mean count of all rows together, or as many events.
+
+        Whichever is less: a row with the mean of clusters far apart would be more than all that a cluster of small
+        counts has seen. Counts have a natural unit, so a few events cannot outweigh many rows, whatever the mean.
+        """
         rate = (pooled.events / np.maximum(pooled.trials, FEW))[0]
         parts = []
         for name, mean, given in zip(self.names, rate, priors, strict=True):
@@ -56,7 +65,7 @@ class CountBlock(DiscreteBlock):
                     raise ColumnError(name, f"needs a Gamma prior of one column with shape >= 1, got {prior}")
                 parts.append((prior.shape[0] - 1, prior.rate[0]))
             else:
-                parts.append((prior * mean, prior))
+                parts.append((prior * min(mean, 1.0), prior / max(mean, 1.0)))
         events, trials = np.array(parts, dtype=np.float64).T
         return replace(self, events=events, trials=trials)
 

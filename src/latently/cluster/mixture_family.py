@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from latently.cluster.mixture_block import FEW, LOG_ZERO, Block, Ints, PerComponent, Slab, mixture_quantile
+from latently.cluster.mixture_numeric import SHY
+from latently.cluster.spread import shortest_scale
 from latently.distributions import (
     Bernoulli,
     Categorical,
@@ -53,6 +55,7 @@ class FamilyBlock(Block):
     templates: tuple[Family, ...] = ()
     widths: tuple[int, ...] = ()
     prior: Any = None
+    spread: Array | None = None  # (m,) scale of the shortest clusters, of exponential columns
     fixed: tuple[Distribution | None, ...] = ()
 
     # learning
@@ -122,10 +125,21 @@ class FamilyBlock(Block):
         if strength == 0 or len(self.templates) > 1:
             return None
         if isinstance(template, Exponential):
-            return Gamma(1 + strength, strength * template.from_statistics(pooled.parts[0]).mean)
+            mean = template.from_statistics(pooled.parts[0]).mean
+            scale = mean if self.spread is None else np.minimum(mean, self.spread)
+            return Gamma(1 + SHY * strength, SHY * strength * scale)
         if isinstance(template, Multinomial):
             return Dirichlet(1 + strength * template.from_statistics(pooled.parts[0]).probabilities)
         return None
+
+    def inside_clusters(self, X: Array, weights: Array, k: int) -> Array | None:
+        """The scale of the shortest clusters, which the default prior of exponential columns is about."""
+        alike = len(self.templates) == 1 and isinstance(self.templates[0], Exponential)
+        return shortest_scale(X, weights, k) if alike else None
+
+    def with_spread(self, spread: Array | None) -> Self:
+        """Default priors about this scale."""
+        return replace(self, spread=spread)
 
     @property
     def is_limited(self) -> bool:

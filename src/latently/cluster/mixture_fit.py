@@ -10,8 +10,9 @@ from latently.cluster.mixture_block import Mask, Slab
 from latently.cluster.mixture_gradient import ascend
 from latently.cluster.mixture_model import MixtureModel, MixtureParams, normalise
 from latently.cluster.mixture_start import coordinates, params_from
-from latently.cluster.spread import SAMPLE_ROWS, refuse_tiny, within_deviation
+from latently.cluster.spread import SAMPLE_ROWS
 from latently.data.chunks import Chunk, ChunkSource
+from latently.data.matrix import refuse_tiny
 from latently.distributions import Parts
 from latently.learn.em import Fit, Hook, em
 from latently.learn.protocol import Array, Reduce
@@ -48,9 +49,10 @@ def with_spread(model: MixtureModel, source: ChunkSource) -> MixtureModel:
     for block in model.blocks:
         if block.is_squared:
             refuse_tiny(rows[:, block.places], weights, block.names)
-    wide = np.full(rows.shape[1], np.inf)
-    deviation = within_deviation(rows, weights, wide, len(model.pseudo))
-    return replace(model, blocks=tuple(block.with_spread(deviation[block.places]) for block in model.blocks))
+    k = len(model.pseudo)
+    spreads = (block.inside_clusters(rows[:, block.places], weights, k) for block in model.blocks)
+    blocks = tuple(block.with_spread(spread) for block, spread in zip(model.blocks, spreads, strict=True))
+    return replace(model, blocks=blocks)
 
 
 def fit_one(

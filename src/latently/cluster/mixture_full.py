@@ -158,9 +158,9 @@ class FullBlock(Block):
             raise ColumnError(self.names[0], f"needs a NormalInverseWishart prior or a strength, not {kind}")
         return replace(self, prior=prior, unit=unit)
 
-    def with_spread(self, deviation: Array | None) -> Self:
+    def with_spread(self, spread: Array | None) -> Self:
         """Default priors about these standard deviations."""
-        return replace(self, spread=deviation)
+        return replace(self, spread=spread)
 
     @property
     def is_limited(self) -> bool:

@@ -103,6 +103,10 @@ class MixtureModel:
         own = float(self.pseudo @ safe_log(params.weights)) if self.pseudo.any() else 0.0
         return own + sum(b.log_prior(theta) for b, theta in zip(self.blocks, params.parts, strict=True))
 
+    def rounding(self, params: MixtureParams) -> float:
+        """Nats per row by which rounding may move the objective, beyond that of a sum over rows."""
+        return sum(block.rounding(theta) for block, theta in zip(self.blocks, params.parts, strict=True))
+
     def n_parameters(self, params: MixtureParams) -> int:
         """Number of free parameters."""
         own = len(params.weights) - 1 if self.limits is None else self.limits.n_free()

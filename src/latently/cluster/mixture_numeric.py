@@ -149,9 +149,9 @@ class NumericBlock(LimitedBlock):
         parts = np.array([_column_prior(name, m, v, given) for name, m, v, given in pairs])
         return replace(self, prior=NormalPrior(*parts.T), least=FLOOR * unit)
 
-    def with_spread(self, deviation: Array | None) -> Self:
+    def with_spread(self, spread: Array | None) -> Self:
         """Default priors about these standard deviations."""
-        return replace(self, spread=deviation)
+        return replace(self, spread=spread)
 
     def _parameters(self, given: Distribution, columns: Sequence[int]) -> dict[str, Array]:
         return {"mean": given.mean, "variance": given.variance}

@@ -8,17 +8,14 @@ outlier does not touch it. It is told as the standard deviation of the normal di
 that a column without clusters has its own.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.special import ndtri
 
+from latently.data.matrix import deviation_of
 from latently.learn.protocol import Array
 
 # Widths below this share of the values are rounding, and below that share of the column's deviation as good as none.
 _ROUNDING, _NOTHING = 8 * np.finfo(float).eps, 1e-10
-# Below this a deviation's square has lost digits.
-_TINY = 1e-145
 SAMPLE_ROWS = 2048
 """Rows that the measure is taken on: a prior's scale need not be known to more than a few per cent."""
 
@@ -52,37 +49,36 @@ def _column(column: Array, weights: Array, k: int) -> float:
     starts = (np.arange(_WINDOWS) + 0.5) / _WINDOWS * (1 - part)
     low, high = (values[np.searchsorted(shares, at * shares[-1])] for at in (starts, starts + part))
     widths = high - low
-    least = np.maximum(_ROUNDING * np.maximum(np.abs(low), np.abs(high)), _NOTHING * _deviation(values, weights[order]))
+    least = np.maximum(
+        _ROUNDING * np.maximum(np.abs(low), np.abs(high)), _NOTHING * deviation_of(values, weights[order])
+    )
     widths = np.sort(widths[widths > least])
     # of a normal distribution the windows that start at the first and at the last quarter have the median width
     usual = ndtri((1 - part) / 4 + part) - ndtri((1 - part) / 4)
     return float(widths[(len(widths) - 1) // 2] / usual) if len(widths) else np.inf
 
 
-def refuse_tiny(X: Array, weights: Array, names: Sequence[str]) -> None:
-    """An error where a column varies by so little that its variance is no number; it names the column.
+def shortest_scale(X: Array, weights: Array, k: int) -> Array:
+    """(d,) mean of the shortest of k exponential clusters of every column, roughly; NaN in X is missing.
+
+    Clusters of waiting times all begin at zero, so the lowest values are those of the cluster with the shortest, be
+    the others however long: the quantile of one in 16 k, told as the mean of the exponential distribution that has it.
+    Of a column that is one such cluster it is its mean; of several it is more by the share of the shortest. Infinite
+    where no value is positive.
 
     Examples
     --------
-    >>> refuse_tiny(np.array([[1e-200], [3e-200]]), np.ones(2), ["charge"])
-    Traceback (most recent call last):
-    ValueError: column 'charge' varies by 1e-200 only, whose square is beyond numbers: rescale it, by 1e+200 say
+    >>> x = -np.log1p(-(np.arange(1000) + 0.5) / 1000)[:, None]
+    >>> shortest_scale(np.concatenate([x, 1e6 * x]), np.ones(2000), 2).round()
+    array([2.])
     """
-    for name, column in zip(names, X.T, strict=True):
-        seen = ~np.isnan(column) & (weights > 0)
-        deviation = _deviation(column[seen], weights[seen]) if seen.any() else 0.0
-        if 0 < deviation < _TINY:
-            raise ValueError(
-                f"column {str(name)!r} varies by {deviation:.1g} only, whose square is beyond numbers: rescale it, by "
-                f"{10.0 ** min(-np.floor(np.log10(deviation)), 300):.0e} say"
-            )
+    return np.array([_shortest(column, weights, k) for column in X.T])
 
 
-def _deviation(values: Array, weights: Array) -> float:
-    seen = ~np.isnan(values)
-    values, shares = values[seen], weights[seen] / weights[seen].sum()
-    size = float(np.abs(values).max())
-    if size == 0:
-        return 0.0
-    scaled = values / size  # squares of the values themselves may not be numbers
-    return size * float(np.sqrt(shares @ (scaled - shares @ scaled) ** 2))
+def _shortest(column: Array, weights: Array, k: int) -> float:
+    seen = (column > 0) & (weights > 0)
+    if not seen.any():
+        return np.inf
+    order = np.argsort(column[seen])
+    shares, part = np.cumsum(weights[seen][order]), 1 / (16 * k)
+    return float(column[seen][order][np.searchsorted(shares, part * shares[-1])] / -np.log1p(-part))

@@ -1,5 +1,6 @@
 """The table of floats that estimators compute with, and the weights of its rows: checked, and not copied."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,6 +12,9 @@ from latently.data.values import ENCODE_HINT, EXTREME, LARGEST, is_extreme, quot
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.int64]
 WeightArray: TypeAlias = NDArray[np.float64]
+
+TINY = 1e-145
+"""Below this the square of a deviation has lost digits."""
 
 _BLOCK = 65536  # rows looked at together when searching for the column at fault
 
@@ -82,7 +86,7 @@ def has_values(rows: NDArray[Any]) -> NDArray[np.bool_]:
     >>> has_values(np.array([[1.0, np.nan], [np.nan, np.nan]]))
     array([ True, False])
     """
-    return ~np.isnan(rows).all(axis=1)
+    return np.asarray(~np.isnan(rows).all(axis=1))
 
 
 def as_table(X: Any, name: str = "X") -> Any:
@@ -233,3 +237,38 @@ def check_weights(weights: ArrayLike | None, n_rows: int, unit: str = "row") -> 
     if not w.sum() > 0:
         raise ValueError(f"sample_weight is zero for every {unit}: at least one weight must be positive")
     return w
+
+
+def refuse_tiny(X: WeightArray, weights: WeightArray, names: Sequence[str]) -> None:
+    """An error where a column varies by so little that its variance is no number; it names the column.
+
+    Examples
+    --------
+    >>> refuse_tiny(np.array([[1e-200], [3e-200]]), np.ones(2), ["charge"])
+    Traceback (most recent call last):
+    ValueError: column 'charge' varies by 1e-200 only, whose square is beyond numbers: rescale it, by 1e+200 say
+    """
+    for name, column in zip(names, X.T, strict=True):
+        seen = ~np.isnan(column) & (weights > 0)
+        deviation = deviation_of(column[seen], weights[seen]) if seen.any() else 0.0
+        if 0 < deviation < TINY:
+            raise ValueError(tiny(name, deviation))
+
+
+def tiny(name: str, deviation: float) -> str:
+    """What is said of a column that varies by so little."""
+    return (
+        f"column {str(name)!r} varies by {deviation:.1g} only, whose square is beyond numbers: rescale it, by "
+        f"{10.0 ** min(-np.floor(np.log10(deviation)), 300):.0e} say"
+    )
+
+
+def deviation_of(values: WeightArray, weights: WeightArray) -> float:
+    """Standard deviation of the observed values, even where the squares of the values are not numbers."""
+    seen = ~np.isnan(values)
+    values, shares = values[seen], weights[seen] / weights[seen].sum()
+    size = float(np.abs(values).max())
+    if size == 0:
+        return 0.0
+    scaled = values / size
+    return size * float(np.sqrt(shares @ (scaled - shares @ scaled) ** 2))

@@ -10,11 +10,13 @@ from latently.cluster.gaussian_free import count_free
 from latently.cluster.gaussian_holes import HoledRows, climbed, holed_rows, joint_holed, split_in_two
 from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_of
 from latently.cluster.gaussian_stats import GaussianMoments
+from latently.cluster.spread import SAMPLE_ROWS, within_deviation
 from latently.learn.em import Fit
 from latently.learn.protocol import Array
 from latently.learn.reduce import single_threaded_blas
 from latently.learn.restarts import outcomes
 from latently.learn.select import select
+from latently.learn.start import drawn_places
 
 # Strength of the prior on the covariances, in rows per column: enough to steady tables with few rows.
 ROWS_PER_COLUMN = 0.3
@@ -49,6 +51,7 @@ class Judged:
 class Search:
     """What sizes are compared on, and by what."""
 
+    X: Array  # the values as they are
     rows: HoledRows
     share: float  # of the rows that a component has on average: weight of its prior
     criterion: str
@@ -80,6 +83,7 @@ class Search:
         k, d = start.means.shape
         per_parameter = 2.0 if self.criterion == "aic" else np.log(self.rows.shares.sum())
         price = per_parameter * count_free(start.kind, k, d, None)
+        start = _framed(start, self.X)
         fit = climbed(self.rows, start, self.share / k, goal=(price - beaten) / 2, **_ROUGH)
         value = price - 2 * fit.stats.bound
         return Judged(fit, value + 2 * self._entropy(fit.params) if self.criterion == "icl" else value)
@@ -100,7 +104,7 @@ def fit_gaussian(X: Array, part: Array, most: int, criterion: str, rng: np.rando
     rows = holed_rows(part, frame)
     steps = least_steps(part) / frame.scale * rng.uniform(-0.5, 0.5, size=part.shape)
     with single_threaded_blas():
-        best = Search(rows.shifted(steps), _strength(part), criterion, most).best()
+        best = Search(part, rows.shifted(steps), _strength(part), criterion, most).best()
         if len(X) <= FEW_ROWS:
             return _adopted(best, rows if part is X else holed_rows(X, frame), X)
         start = _adopted(best, rows, part)
@@ -110,7 +114,7 @@ def fit_gaussian(X: Array, part: Array, most: int, criterion: str, rng: np.rando
 def _adopted(start: GaussianParams, rows: HoledRows, X: Array) -> GaussianMixture:
     """Fit from a start to all rows, in one call."""
     model = _plain(X, len(start.weights), start.kind)
-    fit = climbed(rows, start, _strength(X) / model.n_components, **_LONG)
+    fit = climbed(rows, _framed(start, X), _strength(X) / model.n_components, **_LONG)
     order = np.argsort(-fit.params.weights, kind="stable")
     model.n_features_in_ = X.shape[1]
     return model._adopt(fit, fit.params.permuted(order), fit.stats.permuted(order))
@@ -136,6 +140,14 @@ def _frame(X: Array) -> Frame:
     counts = seen.sum(axis=0)
     mean = np.where(seen, X, 0.0).sum(axis=0) / counts
     return frame_of(mean, (np.where(seen, X - mean, 0.0) ** 2).sum(axis=0) / counts, "full")
+
+
+def _framed(start: GaussianParams, X: Array) -> GaussianParams:
+    """The same start, its prior about the variances inside as many clusters of these rows: as in `GaussianMixture`."""
+    frame = start.frame
+    rows = X if len(X) <= SAMPLE_ROWS else X[drawn_places(len(X), SAMPLE_ROWS, np.random.RandomState(0))]
+    inside = within_deviation(rows, np.ones(len(rows)), frame.scale, len(start.weights)) / frame.scale
+    return replace(start, frame=replace(frame, within=inside**2))
 
 
 def _fitted_from(start: GaussianMixture, X: Array) -> GaussianMixture:

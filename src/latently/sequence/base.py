@@ -31,7 +31,7 @@ from latently.sequence.model import HmmModel, HmmStatistics, Params
 from latently.sequence.online import FilterMixin
 from latently.sequence.paths import PathMixin
 from latently.sequence.rule import ChainRule, check_fixed, check_prior, check_probabilities
-from latently.sequence.start import StartData, random_chain
+from latently.sequence.start import StartData, check_scales, random_chain
 from latently.sequence.stored import StoredSequences, read_stored
 
 _log = logging.getLogger("latently.sequence")
@@ -253,6 +253,7 @@ class BaseHMM(
             raise ValueError(
                 f"n_components is {self.n_components}, more states than the {n} rows (n_samples={n}) can tell apart"
             )
+        check_scales(data.values, getattr(self, "feature_names_in_", ()))
         given, starts = dict(self.__dict__), []
         for rng in seeds(self.random_state, self.n_init):
             self.__dict__.clear()

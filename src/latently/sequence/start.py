@@ -1,6 +1,7 @@
 """Where emissions start: centres of clusters, and the spread of all rows."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from latently.data.frames import default_names
+from latently.data.matrix import refuse_tiny
 from latently.sequence.chain import Array, Chain, Ints, first_rows
 from latently.sequence.rule import ChainRule
 
@@ -58,6 +61,13 @@ def filled(X: Array) -> Array:
         column = int(np.argmax(missing.all(axis=0)))
         raise ValueError(f"column {column} of X is missing in every row: leave it out")
     return np.where(missing, np.nanmean(rows, axis=0), rows)
+
+
+def check_scales(X: Array, names: Sequence[str]) -> None:
+    """An error where the squares of a column's deviations are no numbers; of a long table, some rows are seen."""
+    rows = X[:: -(-len(X) // MOST_ROWS)]
+    known = names if len(names) == X.shape[1] else default_names(X.shape[1])  # a table's inputs are not emitted
+    refuse_tiny(rows, np.ones(len(rows)), known)
 
 
 def clusters(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Ints, Array]:
