@@ -329,3 +329,11 @@ def test_inputs_that_cannot_be_marginalised_are_named(column, reason):
     with pytest.raises(ValueError, match=f"column 'x3' {reason}.*leave") as told:
         BayesianLinearRegression(missing="marginalise").fit(table, y)
     assert "prior" not in str(told.value)
+
+
+def test_rows_without_weight_are_not_counted_in_a_refusal():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9, 4)), rng.normal(size=9)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"4 rows \(3 of them complete\)"):
+        BayesianLinearRegression(missing="marginalise").fit(X, y, sample_weight=[1.0] * 4 + [0.0] * 5)
