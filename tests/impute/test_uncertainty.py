@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_uncertain import drawn_parameters
+from latently.cluster.gaussian_uncertain import drawn_parameters, told_covariances
+from latently.distributions import NormalInverseWishart
 from latently.impute import Imputer
 from latently.learn.reduce import single_threaded_blas
 
@@ -31,6 +32,31 @@ def test_intervals_on_few_rows_hold_what_they_say(n, repeats):
             low, high = Imputer(max_components=2, random_state=0).fit(Y).interval(Y)
             inside.append(((low <= X) & (high >= X))[holes])
     assert 0.88 < np.concatenate(inside).mean() < 0.935
+
+
+def other_rows(n, rng, correlation, how):
+    """Five columns of several units that all go together, a share of the values missing or by the first column."""
+    root = np.linalg.cholesky(np.full((5, 5), correlation) + (1 - correlation) * np.eye(5))
+    X = rng.standard_normal((n, 5)) @ root.T * np.linspace(1, 3, 5) + np.arange(5)
+    chance = np.zeros(X.shape) + (0.0 if how == "mar" else how)
+    if how == "mar":
+        chance[:, 1:3] = 1 / (1 + np.exp(0.8 - 1.5 * X[:, :1]))
+    holes = rng.random(X.shape) < chance
+    return X, np.where(holes, np.nan, X), holes
+
+
+@pytest.mark.parametrize("how", [0.1, 0.3, "mar"])
+@pytest.mark.parametrize("correlation", [0.3, 0.8])
+@pytest.mark.parametrize(("n", "repeats", "most"), [(15, 150, 0.99), (50, 100, 0.93)])
+def test_intervals_hold_on_tables_of_another_shape(n, repeats, most, correlation, how):
+    # few rows: not narrower than said, for the prior is as strong there as what the rows tell
+    rng, inside = np.random.default_rng(n), []
+    with single_threaded_blas():
+        for _ in range(repeats):
+            X, Y, holes = other_rows(n, rng, correlation, how)
+            low, high = Imputer(max_components=1, random_state=0).fit(Y).interval(Y)
+            inside.append(((low <= X) & (high >= X))[holes])
+    assert 0.88 < np.concatenate(inside).mean() < most
 
 
 def pooled(tables, estimate, truth):
@@ -110,3 +136,27 @@ def test_a_model_fitted_elsewhere_is_taken_as_known():
     model = GaussianMixture(1).fit(Y)
     np.testing.assert_array_equal(Imputer(model).interval(Y), model.impute_interval(Y))
     np.testing.assert_array_equal(Imputer(model).fit(Y).draws(Y, 2, 0), model.impute_draws(Y, 2, 0))
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_covariances_without_regularisation_are_those_of_the_rows(kind):
+    X = rows(400, np.random.default_rng(0), "mcar")[0] * [1.0, 10.0, 0.1]
+    model = GaussianMixture(1, covariance_type=kind, reg_covar=0.05).fit(X)
+    plain = np.cov(X.T, bias=True)
+    np.testing.assert_allclose(np.squeeze(told_covariances(model)) / plain, 1, atol=2e-3)
+    assert np.abs(np.squeeze(model.covariances_) / plain - 1).max() > 0.03
+
+
+def test_covariances_that_rows_do_not_determine_keep_their_regularisation():
+    X = rows(3, np.random.default_rng(0), "mcar")[0]
+    model = GaussianMixture(1, reg_covar=0.3).fit(X)
+    np.testing.assert_allclose(told_covariances(model), model.covariances_)
+    twice = GaussianMixture(1, reg_covar=0.01).fit(np.column_stack([np.arange(90.0), np.arange(90.0)]))
+    assert np.linalg.eigvalsh(told_covariances(twice)).min() > 0
+
+
+def test_what_the_user_says_beforehand_stays():
+    X = rows(40, np.random.default_rng(0), "mcar")[0]
+    prior = {"components": NormalInverseWishart(location=np.zeros(3), kappa=1.0, dof=30.0, scatter=30 * np.eye(3))}
+    model = GaussianMixture(1, prior=prior).fit(X)
+    np.testing.assert_allclose(told_covariances(model), model.covariances_)

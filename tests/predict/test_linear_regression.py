@@ -10,6 +10,7 @@ from sklearn.datasets import load_diabetes, load_linnerud
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge
 
+from latently.impute import Imputer
 from latently.learn import threads
 from latently.predict import BayesianLinearRegression
 from latently.predict.evidence import Hyper, Problem, Spectrum, State, _expectation, _fixed_point, eigen
@@ -301,3 +302,38 @@ def test_rows_in_chunks():
         whole.predict(as_source(X[:, :2]))
     with pytest.raises(ValueError, match="y must be numbers"):
         whole.fit(X, np.array(["a"] * len(y)))
+
+
+def test_too_few_rows_with_missing_inputs_are_refused_in_words_about_the_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5, 5))
+    y = X.sum(axis=1) + rng.normal(size=5)
+    X[0, 0] = X[1, 1] = np.nan
+    advice = r"5 rows \(3 of them complete\).*give more rows, leave columns out, or fill in the missing values"
+    with pytest.raises(ValueError, match=advice) as told:
+        BayesianLinearRegression(missing="marginalise").fit(X, y)
+    assert not any(word in str(told.value) for word in ("kind", "NormalInverseWishart", "covariance"))
+    assert np.isfinite(BayesianLinearRegression().fit(Imputer().fit_transform(X), y).coef_).all()  # as it says
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [(np.ones(30), "is constant"), (None, "is a linear function"), (np.full(30, np.nan), "has no observed values")],
+)
+def test_inputs_that_cannot_be_marginalised_are_named(column, reason):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X.sum(axis=1) + rng.normal(size=30)
+    X[0, 0] = np.nan
+    table = np.column_stack([X, X[:, 1] if column is None else column])
+    with pytest.raises(ValueError, match=f"column 'x3' {reason}.*leave") as told:
+        BayesianLinearRegression(missing="marginalise").fit(table, y)
+    assert "prior" not in str(told.value)
+
+
+def test_rows_without_weight_are_not_counted_in_a_refusal():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(9, 4)), rng.normal(size=9)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"4 rows \(3 of them complete\)"):
+        BayesianLinearRegression(missing="marginalise").fit(X, y, sample_weight=[1.0] * 4 + [0.0] * 5)

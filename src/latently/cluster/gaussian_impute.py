@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from latently.cluster.gaussian_given import stored_params
 from latently.cluster.gaussian_holes import HoledRows, coloured, describe_holed, holed_rows
 from latently.cluster.gaussian_params import GaussianParams
-from latently.cluster.gaussian_uncertain import drawn_parameters, widened
+from latently.cluster.gaussian_uncertain import drawn_parameters, told_covariances, widened
 from latently.learn.protocol import Array
 from latently.learn.reduce import single_threaded_blas
 from latently.learn.skin import read_rows
@@ -115,7 +115,9 @@ class GaussianImputation:
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
-        lower, parts = self._holed(X)
+        check_is_fitted(self)
+        told = observed is not None and self._is_joint()
+        lower, parts = (self._with(told_covariances(self)) if told else self)._holed(X)
         upper = lower.copy()
         for part in parts:
             part.put(lower, part.quantile((1 - level) / 2, observed))
@@ -130,7 +132,7 @@ class GaussianImputation:
         With `observed`, as in `impute_interval`, each table has parameters of its own, drawn from their posterior.
         """
         rng = check_random_state(random_state)
-        if observed is not None and self.covariance_type in ("full", "tied"):  # type: ignore[attr-defined]
+        if observed is not None and self._is_joint():
             check_is_fitted(self)
             return np.concatenate([self._redrawn(observed, rng).impute_draws(X, 1, rng) for _ in range(n_draws)])
         filled, parts = self._holed(X)
@@ -140,12 +142,21 @@ class GaussianImputation:
                 part.put(draw, part.draw(rng))
         return draws
 
+    def _is_joint(self) -> bool:
+        """Whether columns of a component may depend on one another."""
+        return self.covariance_type in ("full", "tied")  # type: ignore[attr-defined]
+
     def _redrawn(self, observed: Array, rng: np.random.RandomState) -> "GaussianImputation":
         """The same mixture with other parameters that the data would bear as well."""
+        weights, means, covariances = drawn_parameters(self, observed, rng)
+        other: Any = self._with(covariances)
+        other.weights_, other.means_ = weights, means
+        return other
+
+    def _with(self, covariances: Array) -> "GaussianImputation":
+        """The same mixture with other covariances."""
         other: Any = copy(self)
-        other.weights_, other.means_, covariances = drawn_parameters(self, observed, rng)
-        lower = np.linalg.cholesky(covariances)
-        other.precisions_cholesky_ = np.swapaxes(np.linalg.inv(lower), -1, -2)
+        other.precisions_cholesky_ = np.swapaxes(np.linalg.inv(np.linalg.cholesky(covariances)), -1, -2)
         return other
 
     def _holed(self, X: Any) -> tuple[Array, Iterator[Holed]]:

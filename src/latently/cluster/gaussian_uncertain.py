@@ -9,6 +9,8 @@ from latently.learn.protocol import Array
 
 # Columns that hardly any row tells of keep this many degrees of freedom: wide, and finite.
 _LEAST_FREEDOM = 2.0
+# Least share of the regularised covariance that is kept: columns that are functions of others stay invertible.
+_LEAST_KEPT = 1e-3
 
 
 def observed_rows(shares: Array, X: Array) -> Array:
@@ -34,10 +36,26 @@ def widened(seen: Array, known: Array, distance: Array) -> tuple[Array, Array]:
     tuple
         Factors (n, d) of the variances, and degrees of freedom (n, d).
     """
-    # the prior of the covariances is worth about the row that the mean costs
-    freedom = np.maximum(seen - known[:, None], _LEAST_FREEDOM)
+    freedom = np.maximum(seen - 1 - known[:, None], _LEAST_FREEDOM)
     rows = np.maximum(seen, 1.0)
     return np.maximum(rows / freedom, 1.0) * (1 + (1 + distance[:, None]) / rows), freedom
+
+
+def told_covariances(model: Any) -> Array:
+    """Covariances of a full or tied mixture as its rows tell them, without what `reg_covar` adds.
+
+    That steadies what is filled in, and lets columns seem to go together less than they do: variances given the other
+    columns would be too large. What the user said beforehand stays, and so do covariances of hardly more rows than
+    columns, which the rows alone do not determine.
+    """
+    fitted = covariances_of(model.precisions_cholesky_, model.covariance_type)
+    if model.prior is not None or model.fixed or model.bounds or model.tied:
+        return fitted
+    stats, least = model.statistics_, fitted.shape[-1] + 1
+    mass = np.maximum(stats.mass(), least)
+    kept = np.maximum((least / mass) ** 2, _LEAST_KEPT)
+    told = stats.scatter() / mass * stats.frame.covariance_factor(model.covariance_type)
+    return np.asarray(kept * fitted + (1 - kept) * told)
 
 
 def drawn_parameters(model: Any, seen: Array, rng: np.random.RandomState) -> tuple[Array, Array, Array]:
@@ -50,7 +68,7 @@ def drawn_parameters(model: Any, seen: Array, rng: np.random.RandomState) -> tup
     order = np.argsort(-alone.sum(axis=0), kind="stable")
     by_order = np.ix_(order, order)
     back = np.argsort(order)
-    covariances, means = covariances_of(model.precisions_cholesky_, model.covariance_type), np.array(model.means_)
+    covariances, means = told_covariances(model), np.array(model.means_)
     tied = covariances.ndim == 2
     drawn = []
     for k in range(1 if tied else len(means)):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from latently.distributions import Gaussian
-from latently.distributions.inputs import patterns
+from latently.distributions.inputs import ColumnError, patterns
 from latently.predict.evidence import Array
 from latently.predict.regression_sums import RegressionStatistics, joint_moments
 
@@ -69,11 +69,33 @@ def completed(table: Array, weights: Array | None) -> RegressionStatistics:
     A row whose inputs are partly missing has its target about what the rest leads to expect, with the noise and with
     what the missing inputs could have changed: it counts as much less as its variance is larger.
     """
-    joint = Gaussian(kind="full").fit(table, weights)
+    joint = _joint(table, weights)
     every = np.ones(len(table)) if weights is None or not len(weights) else weights
     rows, shares = _expected(table, joint.mean, joint.covariance, float(every.sum()))
     moments = joint.expected_statistics(table, weights)
     return RegressionStatistics(moments, moments - joint_moments(rows[:, :-1], rows[:, -1], every * shares))
+
+
+def _joint(table: Array, weights: Array | None) -> Gaussian:
+    """The Gaussian of inputs and target; where there is none, an error in the words of a regression."""
+    try:
+        return Gaussian(kind="full").fit(table, weights)
+    except ColumnError as problem:
+        counted = table if weights is None or not len(weights) else table[weights > 0]
+        raise ColumnError(problem.column, _refusal(counted, int(problem.column))) from None
+
+
+def _refusal(table: Array, column: int) -> str:
+    values = table[~np.isnan(table[:, column]), column]
+    if not len(values):
+        return "has no observed values (or no weight): leave it out"
+    flat = np.ptp(values) <= 8 * np.finfo(float).eps * np.abs(values).max()
+    whole = int((~np.isnan(table)).all(axis=1).sum())
+    return (
+        f"is {'constant' if flat else 'a linear function of the columns before it'}, as far as {len(table)} rows "
+        f"({whole} of them complete) can tell, so missing inputs cannot be marginalised: give more rows, leave columns "
+        "out, or fill in the missing values first (for example with latently.impute.Imputer)"
+    )
 
 
 def _expected(table: Array, mean: Array, cov: Array, n: float) -> tuple[Array, Array]:

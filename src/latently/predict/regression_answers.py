@@ -121,7 +121,7 @@ class RegressionAnswers:
         if not self.freedom_ > 0:
             raise ValueError(
                 f"{self.n_rows_:g} rows are too few to tell the noise from {len(self.coef_)} weights, so it cannot be "
-                "said how sure the answers are: give more rows, leave columns out, or use method='evidence' "
+                "said how sure the answers are: give more rows, leave columns out, or use method='evidence'"
             )
 
     def _level_variance(self) -> float:

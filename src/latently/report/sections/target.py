@@ -158,8 +158,8 @@ def _reliability(proba: Values, known: NDArray[np.intp]) -> dict[str, list[Any]]
 def _numbers(study: Study, task: Task) -> dict[str, Any]:
     features = _Features(task)
     model = BayesianLinearRegression().fit(features(task.X[task.learn]), task.y[task.learn])
-    y = task.y[task.held]
-    mean, std = model.predict(features(task.X[task.held]), return_std=True)
+    y, rows = task.y[task.held], features(task.X[task.held])
+    mean = model.predict(rows)
     centre = float(task.y[task.learn].mean())
     before, after = (y - centre) ** 2, (y - mean) ** 2
     usual = max(float(before.mean()), 1e-300)
@@ -177,7 +177,7 @@ def _numbers(study: Study, task: Task) -> dict[str, Any]:
         "error": float(np.sqrt(after.mean())),
         "text": _number_text(task, told, gain, float(np.sqrt(after.mean())), float(np.sqrt(usual)), importance),
         "importance": importance,
-        "calibration": _coverage(y, mean, std),
+        "calibration": _coverage(model, rows, y),
     }
 
 
@@ -216,14 +216,12 @@ def _number_text(
     )
 
 
-def _coverage(y: Values, mean: Values, std: Values) -> dict[str, list[Any]]:
-    """How often intervals of a stated probability hold."""
-    from scipy.special import ndtri
-
-    levels = np.arange(1, _BINS) / _BINS
-    far = np.abs(y - mean) / np.maximum(std, 1e-300)
-    observed = [float((far <= ndtri((1 + level) / 2)).mean()) for level in levels]
-    return {"predicted": levels.tolist(), "observed": observed, "count": [len(y)] * len(levels)}
+def _coverage(model: BayesianLinearRegression, rows: Values, y: Values) -> dict[str, list[Any]]:
+    """How often the model's intervals of a stated probability hold."""
+    levels = [level / _BINS for level in range(1, _BINS)]
+    ends = [model.interval(rows, level).T for level in levels]
+    observed = [float(((low <= y) & (y <= high)).mean()) for low, high in ends]
+    return {"predicted": levels, "observed": observed, "count": [len(y)] * len(levels)}
 
 
 # which columns matter
