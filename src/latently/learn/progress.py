@@ -14,13 +14,16 @@ Draw = Callable[..., None]  # how much is done, a note, a rate
 def progress(title: str, max_iter: int, verbose: int | bool) -> Iterator[Hook | None]:
     """Yield a hook that draws one bar for a long fit; None when silent or when nobody is looking."""
     with drawn(title, max_iter, verbose) as draw:
+        if draw is None:
+            yield None
+            return
         clock = _Clock()
 
         def on_iteration(step: Step[Any, Any]) -> None:
             per_row, rate = step.objective / step.stats.rows, step.stats.rows / clock.lap()
             draw(step.iteration, f"{per_row:.6g} per row", f"{rate:.3g} rows/s")
 
-        yield None if draw is None else on_iteration
+        yield on_iteration
 
 
 @contextmanager
