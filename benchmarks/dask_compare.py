@@ -97,8 +97,8 @@ def against_threads(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
     """Dask with two single-thread workers, and two threads, on chunks of the same rows."""
     import dask.array as da
 
-    from latently.data.chunks import ArraySource
-    from latently.data.dask import dask_source
+    from latently.data.dask.source import dask_source
+    from latently.data.sources.chunks import ArraySource
     from latently.learn import threads
 
     there = dask_source(da.from_array(X, chunks=(CHUNK, COLUMNS)), chunk_rows=CHUNK)
@@ -151,7 +151,7 @@ def against_spark(client: Any, X: np.ndarray, rounds: int, python: str) -> list[
     import dask.array as da
     import pandas as pd
 
-    from latently.data.dask import dask_source
+    from latently.data.dask.source import dask_source
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"

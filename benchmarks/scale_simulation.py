@@ -3,9 +3,10 @@
     python -m benchmarks.scale_simulation
     python -m benchmarks.scale_simulation --measure     # what tasks and rows cost here, on a real local cluster
 
-The simulation runs the library's own tree (`latently.learn.tree`) on small statistics, one for each chunk, and keeps a
-clock for every worker: an addition cannot begin before its inputs have crossed a network with a given latency and
-bandwidth, and the scheduler hands out one task at a time. It must come to the same bits for every number of workers.
+The simulation runs the library's own tree (`latently.learn.engine.tree`) on small statistics, one for each chunk, and
+keeps a clock for every worker: an addition cannot begin before its inputs have crossed a network with a given latency
+and bandwidth, and the scheduler hands out one task at a time. It must come to the same bits for every number of
+workers.
 Beside the tree it times what a client would take that collects everything itself.
 """
 
@@ -18,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from latently.learn.dask import FAN_IN
-from latently.learn.tree import Nodes, joined, plant, root
+from latently.learn.dask.reduce import FAN_IN
+from latently.learn.engine.tree import Nodes, joined, plant, root
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def measure(workers: int, rows: int) -> dict[str, float]:
     from distributed import Client, LocalCluster
 
     from latently.cluster import GaussianMixture
-    from latently.data.dask import dask_source
+    from latently.data.dask.source import dask_source
     from latently.learn import reducing
 
     with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):

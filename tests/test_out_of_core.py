@@ -167,10 +167,10 @@ def numbers(model, names):
 @pytest.mark.parametrize("reads", ["once", "copy", "again"])
 def test_the_same_parameters(name, reads, table, places, monkeypatch):
     if reads != "once":  # tables larger than memory: from a decoded copy, or from the files again and again
-        monkeypatch.setattr("latently.data.stored.KEEP_BYTES", 0)
+        monkeypatch.setattr("latently.data.stored.source.KEEP_BYTES", 0)
     if reads == "again":
-        monkeypatch.setattr("latently.data.stored.has_room", lambda size: False)
-    for place in ("latently.data.bounds.CHUNK_ROWS", "latently.cluster.kmeans_rows.CHUNK_ROWS"):
+        monkeypatch.setattr("latently.data.stored.source.has_room", lambda size: False)
+    for place in ("latently.data.sources.bounds.CHUNK_ROWS", "latently.learn.kmeans.rows.CHUNK_ROWS"):
         monkeypatch.setattr(place, 500)  # many chunks of few rows
     case = MODELS[name]
     with warnings.catch_warnings():
@@ -207,7 +207,7 @@ def test_preparation_from_files(table, places, tmp_path, monkeypatch, small):
     columns = ["hole", "word", "count", "target"]
     prep = TablePrep(missing="fill", outliers="clip", threshold=2.0)
     if small:  # only a part of the rows is looked at together; counts and scales are still those of all rows
-        monkeypatch.setattr("latently.data.stored.StoredSource.some_rows.__defaults__", (8 * 4 * 5000, 0))
+        monkeypatch.setattr("latently.data.stored.source.StoredSource.some_rows.__defaults__", (8 * 4 * 5000, 0))
     expected = TablePrep(**prep.get_params()).fit(table[columns])
     prep.fit(places["seven files"], columns=columns)
     for found, wanted in zip(prep.account(), expected.account(), strict=True):
@@ -222,7 +222,7 @@ def test_preparation_from_files(table, places, tmp_path, monkeypatch, small):
 
 
 def test_scales_of_all_rows(table, places, monkeypatch):
-    monkeypatch.setattr("latently.data.stored.StoredSource.some_rows.__defaults__", (8 * 1000, 0))
+    monkeypatch.setattr("latently.data.stored.source.StoredSource.some_rows.__defaults__", (8 * 1000, 0))
     for scale in ("standard", "range"):
         expected = TablePrep(skew="none", scale=scale).fit(table[["hole"]]).account()[0]
         found = TablePrep(skew="none", scale=scale).fit(places["seven files"], columns=["hole"]).account()[0]
@@ -244,21 +244,21 @@ def test_imputation_from_files(table, places, tmp_path, columns):
 
 @pytest.mark.parametrize("columns", [["hole", "v"], ["hole", "word", "v"]])
 def test_imputation_learns_from_all_rows_of_long_files(places, monkeypatch, columns):
-    monkeypatch.setattr("latently.data.stored.StoredSource.some_rows.__defaults__", (8 * len(columns) * 3000, 0))
+    monkeypatch.setattr("latently.data.stored.source.StoredSource.some_rows.__defaults__", (8 * len(columns) * 3000, 0))
     imputer = Imputer(max_components=2, random_state=0).fit(places["seven files"], columns=columns)
     assert imputer.model_.statistics_.rows == N
 
 
 def test_a_start_is_drawn_alike_from_files_and_memory(table, places, monkeypatch):
     """More rows than a start looks at, with holes: the draw goes by the order that a table in memory is put in."""
-    monkeypatch.setattr("latently.cluster.gaussian_start.START_ROWS", 2000)
+    monkeypatch.setattr("latently.cluster.gaussian.start.START_ROWS", 2000)
     expected = GaussianMixture(3, random_state=0).fit(table[["hole", "v"]])
     found = GaussianMixture(3, random_state=0).fit(places["seven files"], columns=["hole", "v"])
     np.testing.assert_allclose(found.means_, expected.means_, rtol=TOLERANCE)
 
 
 def test_sequences_that_are_only_sampled_for_the_start(table, places, monkeypatch):
-    monkeypatch.setattr("latently.sequence.stored.START_BYTES", 8 * 2000)
+    monkeypatch.setattr("latently.sequence.hmm.stored.START_BYTES", 8 * 2000)
     model = CategoricalHMM(2, n_iter=5, random_state=0).fit(places["seven files"], columns=["code"], sequences_by="id")
     assert model.emissionprob_.shape == (2, 3)
     one = CategoricalHMM(2, n_iter=5, random_state=0).fit(places["frames"], columns=["code"], sequences_by="id")
@@ -291,10 +291,10 @@ def test_memory_is_bounded(tmp_path):
         import sys, warnings
         from pathlib import Path
         import numpy as np, pyarrow as pa, pyarrow.parquet as pq
-        import latently.data.stored
+        import latently.data.stored.source
         from latently.cluster import GaussianMixture, KMeans
         warnings.simplefilter("ignore")
-        latently.data.stored.KEEP_BYTES = 0
+        latently.data.stored.source.KEEP_BYTES = 0
         rng = np.random.default_rng(0)
         X = rng.normal(size=(600_000, 8)) + 5 * rng.integers(2, size=(600_000, 1))
         table = pa.table({f"x{j}": X[:, j] for j in range(8)})

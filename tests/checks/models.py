@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from latently.data.chunks import as_source
-from latently.data.matrix import check_weights
+from latently.data.open import as_source
+from latently.data.tables.matrix import check_weights
 from latently.learn import Statistics, em, reducing
-from latently.learn.skin import read_rows
+from latently.learn.estimator.table import read_rows
 from latently.persist import register
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.checks.models import BallMixture, Balls, RunningMean
 
-from latently.data.chunks import ChunkSource
-from latently.learn.skin import Elsewhere
+from latently.data.sources.chunks import ChunkSource
+from latently.learn.estimator.table import Elsewhere
 from latently.persist import register
 
 

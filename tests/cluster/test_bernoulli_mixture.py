@@ -89,8 +89,8 @@ def test_gradient_and_em_reach_the_same_likelihood_on_binarised_digits(digits):
 def test_the_gradient_is_that_of_finite_differences():
     from functools import partial
 
-    from latently.cluster.mixture_gradient import from_free, gradient, to_free
-    from latently.data.chunks import Chunk
+    from latently.cluster.mixture.gradient import from_free, gradient, to_free
+    from latently.data.sources.chunks import Chunk
 
     X, _ = two_groups(60, 5, missing=0.2)
     model, params = BernoulliMixture(3, random_state=0, max_iter=3, tol=10.0).fit(X)._engine()

@@ -11,9 +11,9 @@ from sklearn.datasets import load_iris
 
 import latently
 from latently.cluster import BernoulliMixture, GaussianMixture, Mixture
-from latently.cluster.gaussian_params import KINDS
-from latently.cluster.mixture_start import params_from
+from latently.cluster.mixture.start import params_from
 from latently.distributions import Dirichlet, Gaussian
+from latently.distributions.components.gaussian.params import KINDS
 from latently.learn import select
 
 IRIS, SPECIES = load_iris(return_X_y=True)

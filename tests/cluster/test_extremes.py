@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from latently.cluster import GaussianMixture, KMeans, Mixture
-from latently.data.matrix import as_matrix
+from latently.data.tables.matrix import as_matrix
 from latently.distributions import Categorical, Poisson
 from latently.predict import GaussianNB
 

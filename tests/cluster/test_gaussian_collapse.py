@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_collapse import lost_nats, remainders
-from latently.cluster.gaussian_params import Frame, GaussianParams
+from latently.distributions.components.gaussian.collapse import lost_nats, remainders
+from latently.distributions.components.gaussian.params import Frame, GaussianParams
 
 KINDS = ("full", "tied", "diag", "spherical")
 ILL = "ill-defined empirical covariance"

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_bounded import Box, _filled, boxed
-from latently.cluster.gaussian_params import KINDS
+from latently.distributions.components.gaussian.bounded import Box, _filled, boxed
+from latently.distributions.components.gaussian.params import KINDS
 
 IRIS = load_iris().data
 NAN = np.nan

@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_free import free_directions
-from latently.cluster.gaussian_params import KINDS
+from latently.distributions.components.gaussian.free import free_directions
+from latently.distributions.components.gaussian.params import KINDS
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 NAN = np.nan

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_params import KINDS
+from latently.distributions.components.gaussian.params import KINDS
 
 IRIS = load_iris().data
 NAMES = ("weights_", "means_", "covariances_", "precisions_")

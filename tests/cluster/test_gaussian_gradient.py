@@ -10,11 +10,11 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_params import KINDS
-from latently.data.chunks import as_source
+from latently.data.open import as_source
 from latently.distributions import NormalInverseWishart
+from latently.distributions.components.gaussian.params import KINDS
 from latently.learn import reducing
-from latently.learn.gradient import ascend
+from latently.learn.engine.gradient import ascend
 
 IRIS = load_iris().data
 FAITHFUL = np.loadtxt(Path(__file__).parents[1] / "reference" / "old_faithful.csv", delimiter=",", skiprows=1)

@@ -8,10 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.datasets import load_iris, load_wine
 
-from latently.cluster import GaussianMixture, gaussian_missing
-from latently.cluster.gaussian_given import stored_params
-from latently.cluster.gaussian_holes import (
-    climbed,
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian.compiled_fit import climbed
+from latently.cluster.gaussian.given import stored_params
+from latently.distributions.components.gaussian import missing as gaussian_missing
+from latently.distributions.components.gaussian.conditional import (
     coloured,
     describe_holed,
     expect_holed,
@@ -20,10 +21,10 @@ from latently.cluster.gaussian_holes import (
     split_in_two,
     suits_precisions,
 )
-from latently.cluster.gaussian_missing import expect_missing, joint_missing
-from latently.cluster.gaussian_params import Frame, GaussianParams
-from latently.cluster.gaussian_patterns import patterns_of
-from latently.learn.em import ObjectiveFell
+from latently.distributions.components.gaussian.missing import expect_missing, joint_missing
+from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.patterns import patterns_of
+from latently.learn.engine.em import ObjectiveFell
 
 NONE = np.empty(0)
 
@@ -131,7 +132,7 @@ def test_a_covariance_that_is_none_is_an_error():
 
 
 def test_an_objective_that_falls_is_an_error():
-    from latently.cluster.gaussian_holes import _reason
+    from latently.cluster.gaussian.compiled_fit import _reason
 
     with pytest.raises(ObjectiveFell, match="in iteration 3"):
         _reason(np.array([-5.0, -4.0, -4.5]), 10.0, 1e-3, 100)

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_params import KINDS
+from latently.distributions.components.gaussian.params import KINDS
 from latently.learn import threads
 
 IRIS, SPECIES = load_iris(return_X_y=True)

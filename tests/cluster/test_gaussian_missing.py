@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_missing import patterns_of
-from latently.cluster.gaussian_params import KINDS
+from latently.distributions.components.gaussian.missing import patterns_of
+from latently.distributions.components.gaussian.params import KINDS
 
 NAN = np.nan
 # Little and Rubin, Statistical Analysis with Missing Data: size of the apple crop and percentage with worms

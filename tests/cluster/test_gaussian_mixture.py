@@ -9,10 +9,11 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Peer
 
-from latently.cluster import GaussianMixture, gaussian_params
-from latently.cluster.gaussian_model import GaussianMixtureModel
-from latently.cluster.gaussian_params import KINDS
-from latently.data.chunks import as_source
+from latently.cluster import GaussianMixture
+from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.data.open import as_source
+from latently.distributions.components.gaussian import params as gaussian_params
+from latently.distributions.components.gaussian.params import KINDS
 from latently.learn import free_energy, reducing, threads
 
 IRIS = load_iris().data

@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_params import KINDS
 from latently.distributions import Dirichlet, NormalInverseWishart
+from latently.distributions.components.gaussian.params import KINDS
 
 IRIS = load_iris().data
 D = 4

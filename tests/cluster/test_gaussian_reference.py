@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_params import KINDS
+from latently.distributions.components.gaussian.params import KINDS
 
 FAITHFUL = np.loadtxt(Path(__file__).parents[1] / "reference" / "old_faithful.csv", delimiter=",", skiprows=1)
 CLOSELY = {"tol": 1e-10, "max_iter": 5000, "random_state": 0}

@@ -7,10 +7,10 @@ import pytest
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_model import GaussianMixtureModel
-from latently.cluster.gaussian_params import KINDS
-from latently.cluster.gaussian_reseed import revived, worst_rows
-from latently.data.chunks import as_source
+from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.cluster.gaussian.reseed import revived, worst_rows
+from latently.data.open import as_source
+from latently.distributions.components.gaussian.params import KINDS
 from latently.learn import em, reducing
 
 IRIS = load_iris().data

@@ -6,9 +6,9 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_model import GaussianMixtureModel
-from latently.cluster.gaussian_params import GaussianParams, frame_of
-from latently.data.chunks import as_source
+from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.data.open import as_source
+from latently.distributions.components.gaussian.params import GaussianParams, frame_of
 
 MODEL = GaussianMixtureModel("full")
 

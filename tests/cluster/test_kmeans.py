@@ -36,7 +36,7 @@ def assert_same(ours, theirs):
 )
 @pytest.mark.parametrize("bounds_work", [0, 10**9])
 def test_same_clusters_as_scikit_learn_from_the_same_centres(n, d, k, kind, bounds_work, monkeypatch):
-    monkeypatch.setattr("latently.cluster.kmeans_model.BOUNDS_WORK", bounds_work)
+    monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_WORK", bounds_work)
     X, start = table(n, d, k, kind)
     assert_same(KMeans(k, init=start).fit(X), Peer(k, init=start, n_init=1).fit(X))
 

@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances
 
-from latently.cluster import kmeans_rows
 from latently.cluster.kmeans import KMeans
+from latently.learn.kmeans import rows as kmeans_rows
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 

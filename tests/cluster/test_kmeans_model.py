@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 from sklearn.cluster import kmeans_plusplus
 
-from latently.cluster.kmeans_groups import Groups
-from latently.cluster.kmeans_model import LloydModel
-from latently.cluster.kmeans_rows import CHUNK_ROWS, Table, frame_of
-from latently.cluster.kmeans_start import random_start, spread_start, start_centres
-from latently.data.chunks import ArraySource, Chunk
+from latently.data.sources.chunks import ArraySource, Chunk
 from latently.learn import reducing
+from latently.learn.kmeans.groups import Groups
+from latently.learn.kmeans.model import LloydModel
+from latently.learn.kmeans.rows import CHUNK_ROWS, Table, frame_of
+from latently.learn.kmeans.start import random_start, spread_start, start_centres
 
 
 @pytest.fixture(autouse=True)
 def _bounds_for_few_rows(monkeypatch):
     """Keep bounds for small tables too, where they would not pay."""
-    monkeypatch.setattr("latently.cluster.kmeans_model.BOUNDS_WORK", 0)
+    monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_WORK", 0)
 
 
 def framed(X, centres):

@@ -10,16 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture as Peer
 
-from latently.cluster.mixture import Mixture
-from latently.distributions import (
-    Bernoulli,
-    Categorical,
-    Exponential,
-    Gamma,
-    Gaussian,
-    Poisson,
-    Product,
-)
+from latently.cluster.mixture.mixture import Mixture
+from latently.distributions import Bernoulli, Categorical, Exponential, Gamma, Gaussian, Poisson, Product
 
 FAMILIES = {2: Categorical(), 3: Poisson()}
 # means, variances, shares and rate of two components

@@ -5,8 +5,8 @@ import pytest
 from scipy import integrate, stats
 
 from latently.distributions import Categorical, Gaussian, NormalInverseWishart, Poisson, Product
-from latently.distributions.dirichlet import Dirichlet
-from latently.distributions.mixture import MixtureDistribution
+from latently.distributions.families.mixture import MixtureDistribution
+from latently.distributions.priors.dirichlet import Dirichlet
 
 TWO = MixtureDistribution([0.3, 0.7], [Gaussian(-1.0, 0.5), Gaussian(2.0, 4.0)])
 PAIR = MixtureDistribution(

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from latently.cluster.bernoulli_mixture import BernoulliMixture
-from latently.cluster.mixture import Mixture
+from latently.cluster.mixture.mixture import Mixture
 from latently.distributions import Categorical, Gaussian, Poisson, Product
-from latently.distributions.mixture import MixtureDistribution
+from latently.distributions.families.mixture import MixtureDistribution
 
 WEIGHTS = np.array([0.4, 0.6])
 MEANS = np.array([[0.0, 0.0], [3.0, 1.0]])

@@ -6,18 +6,10 @@ import pytest
 from sklearn.base import clone
 
 import latently
-from latently.cluster.mixture import Mixture
+from latently.cluster.mixture.mixture import Mixture
 from latently.data import infer_schema
-from latently.distributions import (
-    Categorical,
-    Dirichlet,
-    Gamma,
-    Gaussian,
-    NormalInverseWishart,
-    Poisson,
-    Product,
-)
-from latently.distributions.mixture import MixtureDistribution
+from latently.distributions import Categorical, Dirichlet, Gamma, Gaussian, NormalInverseWishart, Poisson, Product
+from latently.distributions.families.mixture import MixtureDistribution
 
 FAMILIES = {"job": Categorical(), "visits": Poisson()}
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from latently.cluster import BernoulliMixture
-from latently.cluster.mixture import Mixture
+from latently.cluster.mixture.mixture import Mixture
 from latently.distributions import Categorical, Dirichlet, Gamma, Gaussian, NormalInverseWishart, Poisson
 
 FAMILIES = {2: Categorical(), 3: Poisson()}

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from sklearn.mixture import GaussianMixture as Peer
 
 from latently.cluster import GaussianMixture, Mixture
-from latently.cluster.spread import within_deviation
 from latently.distributions import Gaussian
+from latently.distributions.components.spread import within_deviation
 
 KINDS = ("full", "tied", "diag", "spherical")
 NEAR = 0.02  # nats per row

@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 from scipy.stats import expon, poisson
 
 from latently.cluster import Mixture
-from latently.cluster.spread import shortest_scale
 from latently.distributions import Exponential, Gamma, Poisson
+from latently.distributions.components.spread import shortest_scale
 
 NEAR = 0.02  # nats per row
 MEANS = [(1.0, 1e4), (0.1, 1e4), (1.0, 1e8), (3.0, 10.0)]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from latently.cluster.kmeans_rows import CHUNK_ROWS, frame_of
-from latently.cluster.kmeans_start import spread_start
-from latently.data.chunks import ArraySource
+from latently.data.sources.chunks import ArraySource
 from latently.learn import reducing
-from latently.learn.start import spread_rows
+from latently.learn.engine.start import spread_rows
+from latently.learn.kmeans.rows import CHUNK_ROWS, frame_of
+from latently.learn.kmeans.start import spread_start
 
 X = np.array([[0.0, 0.0], [1.0, 0.2], [3.0, 1.0], [3.5, -2.0], [-1.0, 2.0]])
 WEIGHTS = np.array([1.0, 6.0, 0.5, 2.0, 0.1])

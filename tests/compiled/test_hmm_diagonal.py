@@ -7,7 +7,7 @@ from latently import compiled
 
 def passed(X, means, A, *todo):
     (K, d), n = means.shape, len(X)
-    tile = compiled.hmm_diagonal.TILE
+    tile = compiled.sequence.diagonal.TILE
     tiles = -(-n // tile)
     b, p, g = (np.full(tiles * (K + 1) * tile, np.nan) for _ in range(3))
     entries, ends = np.zeros((2, 2, K)), np.zeros((2, 2, K))
@@ -15,7 +15,7 @@ def passed(X, means, A, *todo):
     sums, told, scratch = np.empty((1, 2 + K + 2 * d, K)), np.empty((1, 4)), np.full((3 * K + 1 + d) * tile, np.nan)
     densities = (means, np.full((K, d), np.sqrt(0.5)), np.zeros(K))
     at = np.ascontiguousarray(A.T)
-    compiled.hmm_diagonal.pass_block(
+    compiled.sequence.diagonal.pass_block(
         *todo, 0, X, densities, A, at, (0.0,) * K, b, p, g, entries, ends, scratch, sums, told
     )
     rows = [x.reshape(tiles, K + 1, tile).transpose(0, 2, 1).reshape(-1, K + 1)[:n] for x in (b, p, g)]

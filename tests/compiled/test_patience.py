@@ -15,7 +15,7 @@ def compiling(module):
     return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=SimpleNamespace(__module__=module))})
 
 
-OURS, OTHERS = compiling("latently.compiled.kmeans"), compiling("somebody.elses")
+OURS, OTHERS = compiling("latently.compiled.kmeans.lloyd"), compiling("somebody.elses")
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def test_kernels_compile_with_the_collector_at_rest():
         def on_end(self, event):
             seen.append(gc.isenabled())
 
-    kernel = compiled.kmeans.distances.py_func
-    fresh = type(compiled.kmeans.distances)(kernel, targetoptions={"nopython": True, "nogil": True})
+    kernel = compiled.kmeans.lloyd.distances.py_func
+    fresh = type(compiled.kmeans.lloyd.distances)(kernel, targetoptions={"nopython": True, "nogil": True})
     witness = Witness()
     event.register("numba:compile", witness)
     try:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latently.data import CHUNK_ROWS, ArraySource, Chunk, FrameSource, as_source, infer_schema
-from latently.data.bounds import chunk_bounds
+from latently.data.sources.bounds import chunk_bounds
 
 FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 

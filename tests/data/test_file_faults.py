@@ -8,7 +8,7 @@ import pytest
 
 from latently.cluster import GaussianMixture, KMeans
 from latently.data import open_source
-from latently.data.paths import FileError
+from latently.data.sources.paths import FileError
 from latently.sequence import GaussianHMM, MarkovChain
 
 
@@ -184,7 +184,7 @@ def test_weights_that_change_within_a_sequence(folder):
 
 
 def test_data_that_changes_during_a_fit(folder, monkeypatch):
-    monkeypatch.setattr("latently.data.stored.KEEP_BYTES", 0)
+    monkeypatch.setattr("latently.data.stored.source.KEEP_BYTES", 0)
     source = open_source(folder, columns=["a"])
     assert source.n_rows == 2000
     frame = pd.read_parquet(folder / "1.parquet")

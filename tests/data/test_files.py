@@ -11,8 +11,9 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from latently.data import files, files_text
-from latently.data.files import read_table
+from latently.data.files import read as files
+from latently.data.files import text as files_text
+from latently.data.files.read import read_table
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5], "c": ["x", None, "z"]})
 

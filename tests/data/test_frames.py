@@ -7,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from latently.data import frames
+from latently.data.tables import frames
 
 MAKERS = [pd.DataFrame, pl.DataFrame, pa.table]
 

@@ -17,8 +17,9 @@ import pytest
 from tests.data.workbooks import BROKEN, one_cell, workbook
 
 from latently.cli import main
-from latently.data import files, files_excel
-from latently.data.files import Unreadable, read_table
+from latently.data.files import excel as files_excel
+from latently.data.files import read as files
+from latently.data.files.read import Unreadable, read_table
 
 MEMORY = 3 * 2**30  # address space of a process that reads hostile files
 
@@ -127,8 +128,8 @@ _READING = textwrap.dedent(
     import resource, sys
     from pathlib import Path
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]),) * 2)
-    from latently.data import frames
-    from latently.data.files import Unreadable, read_table
+    from latently.data.tables import frames
+    from latently.data.files.read import Unreadable, read_table
 
     for path in sorted(Path(sys.argv[1]).iterdir()):
         print("reading", path.name, flush=True)

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latently.data import as_source, infer_schema, open_source
-from latently.data.ahead import read_ahead
-from latently.data.cut import cut_rows, cut_sequences
-from latently.data.parquet import FileReader
-from latently.data.sequences import Sequences
+from latently.data.sources.sequences import Sequences
+from latently.data.stored.batches import cut_rows, cut_sequences
+from latently.data.stored.parquet import FileReader
+from latently.data.stored.prefetch import read_ahead
 
 N = 5000
 
@@ -84,7 +84,7 @@ def test_files_come_in_natural_order(table, tmp_path):
 
 
 def test_a_long_table_is_never_kept(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("latently.data.stored.KEEP_BYTES", 0)
+    monkeypatch.setattr("latently.data.stored.source.KEEP_BYTES", 0)
     source = open_source(written(table, tmp_path / "seven"), columns=["a", "b"], chunk_rows=100)
     first = [chunk.X.copy() for chunk in source]
     for chunk, X in zip(source, first, strict=True):
@@ -99,7 +99,7 @@ def test_a_long_table_is_never_kept(table, tmp_path, monkeypatch):
 
 
 def test_chunks_that_are_held_are_not_written_over(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("latently.data.stored.KEEP_BYTES", 0)
+    monkeypatch.setattr("latently.data.stored.source.KEEP_BYTES", 0)
     source = open_source(written(table, tmp_path / "seven"), columns=["a", "b"], chunk_rows=100)
     held = list(source)
     np.testing.assert_array_equal(np.concatenate([chunk.X for chunk in held]), table[["a", "b"]].to_numpy(float))
@@ -158,7 +158,7 @@ def test_digest_tells_the_schema_of_the_whole(table, tmp_path):
 
 
 def test_too_many_categories_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("latently.data.digest.MOST_VALUES", 10)
+    monkeypatch.setattr("latently.data.stored.digest.MOST_VALUES", 10)
     pd.DataFrame({"id": [f"row {i}" for i in range(11)]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="'id' has more than 10 distinct values"):
         open_source(tmp_path / "t.parquet").digest()

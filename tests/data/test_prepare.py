@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from latently.data import TablePrep, infer_schema
-from latently.data.prepare_columns import fit_curve, middle, mildest, skewness
+from latently.prepare.columns import fit_curve, middle, mildest, skewness
 
 RNG = np.random.default_rng(0)
 INCOME = RNG.lognormal(size=500)

@@ -11,14 +11,14 @@ import pytest
 
 from latently.cluster import GaussianMixture
 from latently.data import open_source
-from latently.data.chunks import Chunk
-from latently.data.spill import Spill, has_room
+from latently.data.sources.chunks import Chunk
+from latently.data.stored.cache import Spill, has_room
 
 
 @pytest.fixture(autouse=True)
 def large_tables(monkeypatch, tmp_path):
     """Every table counts as larger than memory, and temporary files have a folder of their own."""
-    monkeypatch.setattr("latently.data.stored.KEEP_BYTES", 0)
+    monkeypatch.setattr("latently.data.stored.source.KEEP_BYTES", 0)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
@@ -110,7 +110,7 @@ def test_a_disk_that_takes_little_at_a_time(path, monkeypatch):
 def test_no_copy_without_ample_room(path, monkeypatch):
     assert has_room(1)
     assert not has_room(1 << 62)
-    monkeypatch.setattr("latently.data.spill._file_system", lambda folder: "tmpfs")
+    monkeypatch.setattr("latently.data.stored.cache._file_system", lambda folder: "tmpfs")
     assert not has_room(1)  # that would be memory again
     source = copied(path)
     assert sum(chunk.n_rows for chunk in source) == 3000

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from latently.cluster import GaussianMixture, KMeans
-from latently.data.paths import FileError
-from latently.data.writing import ParquetSink
+from latently.data.files.write import ParquetSink
+from latently.data.sources.paths import FileError
 from latently.predict import BayesianLinearRegression, GaussianNB
 
 

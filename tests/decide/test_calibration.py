@@ -11,13 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from latently.decide import (
-    Recalibrated,
-    brier_score,
-    expected_calibration_error,
-    log_score,
-    reliability_curve,
-)
+from latently.decide import Recalibrated, brier_score, expected_calibration_error, log_score, reliability_curve
 
 
 def simulated(n=4000, bend=1.0, seed=0):

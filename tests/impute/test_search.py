@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_holes import holed_rows, split_in_two
-from latently.cluster.gaussian_params import GaussianParams
+from latently.distributions.components.gaussian.conditional import holed_rows, split_in_two
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.impute import Imputer
 from latently.impute.search import Search, _alone, _frame, _framed, _strength
 

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_uncertain import drawn_parameters, told_covariances
+from latently.cluster.gaussian.uncertainty import drawn_parameters, told_covariances
 from latently.distributions import NormalInverseWishart
 from latently.impute import Imputer
-from latently.learn.reduce import single_threaded_blas
+from latently.learn.engine.reduce import single_threaded_blas
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.3], [0.0, 0.3, 1.0]])
 

@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.metrics import mutual_info_score
 
-from latently.infer import Conditional, Joint, eliminate
+from latently.infer import Conditional, Joint
+from latently.infer.joint import eliminate
 
 
 @pytest.fixture

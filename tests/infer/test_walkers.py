@@ -8,15 +8,15 @@ from scipy.special import logsumexp
 
 from latently.distributions import Bernoulli, Beta
 from latently.infer import Posterior, PosteriorWarning, r_hat
-from latently.infer.budget import Metered
-from latently.infer.chains import judged
-from latently.infer.diagnostics import r_hat_of_each
-from latently.infer.ensemble import run, walkers_for
-from latently.infer.optimise import climb, summit
-from latently.infer.priors import Independent
-from latently.infer.sampled import bridge
-from latently.infer.slices import slice_move
-from latently.infer.summaries import shortest
+from latently.infer.posterior.budget import Metered
+from latently.infer.posterior.chains import judged
+from latently.infer.posterior.diagnostics import r_hat_of_each
+from latently.infer.posterior.ensemble import run, walkers_for
+from latently.infer.posterior.optimise import climb, summit
+from latently.infer.posterior.priors import Independent
+from latently.infer.posterior.sampled import bridge
+from latently.infer.posterior.slices import slice_move
+from latently.infer.posterior.summaries import shortest
 
 
 def normal(x):

@@ -12,7 +12,7 @@ import numpy as np
 
 from latently.cluster import GaussianMixture
 from latently.learn import threads
-from latently.learn.checkpoint import checkpointing
+from latently.learn.checkpoint.checkpoint import checkpointing
 
 
 def rows():

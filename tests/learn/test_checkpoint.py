@@ -8,11 +8,12 @@ import pytest
 from toy import START, Coins, TwoCoins, tosses
 
 from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
-from latently.data import container
-from latently.data.chunks import as_source
-from latently.learn import checkpoint, em, reducing, threads
-from latently.learn.checkpoint import CheckpointMismatch, CheckpointWarning, checkpointing
-from latently.learn.checkpoint_tree import fingerprint, put_together, taken_apart
+from latently.data.open import as_source
+from latently.data.storage import container
+from latently.learn import em, reducing, threads
+from latently.learn.checkpoint import checkpoint
+from latently.learn.checkpoint.checkpoint import CheckpointMismatch, CheckpointWarning, checkpointing
+from latently.learn.checkpoint.tree import fingerprint, put_together, taken_apart
 from latently.sequence import CategoricalHMM, GaussianHMM
 
 

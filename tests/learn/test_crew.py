@@ -5,7 +5,7 @@ import time
 import pytest
 
 from latently.learn import n_threads
-from latently.learn.crew import crew, in_order
+from latently.learn.engine.thread_pool import crew, in_order
 
 
 def test_threads_are_kept_for_the_next_one_and_not_lent_twice():

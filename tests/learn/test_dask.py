@@ -17,21 +17,14 @@ from toy import START, TwoCoins, tosses
 
 from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
 from latently.data import TablePrep, infer_schema
-from latently.data.chunks import as_source
-from latently.data.dask import dask_source
+from latently.data.dask.source import dask_source
+from latently.data.open import as_source
 from latently.distributions import Exponential, Gamma, Gaussian
 from latently.impute import Imputer
 from latently.learn import em, reducing, select, threads
-from latently.learn.dask import lazy_map
-from latently.learn.start import sample_rows
-from latently.predict import (
-    BayesianLinearRegression,
-    BernoulliNB,
-    CategoricalNB,
-    GaussianNB,
-    MultinomialNB,
-    NaiveBayes,
-)
+from latently.learn.dask.reduce import lazy_map
+from latently.learn.engine.start import sample_rows
+from latently.predict import BayesianLinearRegression, BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
 from latently.sequence import GaussianHMM, MarkovChain
 
 # Fits are stopped early here, which they tell.
@@ -61,7 +54,7 @@ def coins(source, **options):
 
 
 def test_importing_latently_does_not_import_dask():
-    code = "import sys, latently, latently.learn, latently.cluster, latently.data.dask; print('dask' in sys.modules)"
+    code = "import sys, latently.learn, latently.cluster, latently.data.dask.source; print('dask' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

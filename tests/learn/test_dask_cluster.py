@@ -16,9 +16,9 @@ from sklearn.base import clone
 from toy import START, Seen, TwoCoins, tosses
 
 from latently.cluster import GaussianMixture, KMeans, Mixture
-from latently.data.dask import dask_source
+from latently.data.dask.source import dask_source
 from latently.learn import em, n_threads, reducing, select
-from latently.learn.checkpoint import checkpointing
+from latently.learn.checkpoint.checkpoint import checkpointing
 from latently.predict import GaussianNB, NaiveBayes
 
 distributed = pytest.importorskip("distributed")
@@ -97,7 +97,7 @@ def test_naive_bayes_goes_once_over_what_the_workers_are_still_computing(client)
 
 
 def test_many_tasks_are_sent_as_one_graph(client, monkeypatch):
-    monkeypatch.setattr("latently.learn.dask.FEW_TASKS", 0)
+    monkeypatch.setattr("latently.learn.dask.reduce.FEW_TASKS", 0)
     assert coins(dask_source(da.from_array(ROWS, chunks=CHUNKS))).trace == in_process().trace
 
 

@@ -12,9 +12,9 @@ from tests.learn.toy import Coins, TwoCoins, tosses
 
 from latently.cluster import BernoulliMixture, GaussianMixture, KMeans
 from latently.data import ArraySource, as_source
-from latently.data.chunks import ChunkSource
+from latently.data.sources.chunks import ChunkSource
 from latently.learn import em, reducing
-from latently.learn.skin import Elsewhere, read_rows, read_source
+from latently.learn.estimator.table import Elsewhere, read_rows, read_source
 from latently.predict import GaussianNB
 
 
@@ -51,7 +51,7 @@ def table(tmp_path):
 
 
 def test_a_new_model_gets_it_all(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("latently.data.bounds.CHUNK_ROWS", 256)
+    monkeypatch.setattr("latently.data.sources.bounds.CHUNK_ROWS", 256)
     memory = CoinMixture().fit(table[["heads"]], sample_weight=table["w"])
     stored = CoinMixture().fit(tmp_path / "rows", columns=["heads"], sample_weight="w")
     assert stored.converged_

@@ -7,9 +7,9 @@ import pytest
 from scipy.special import logsumexp
 from toy import START, Coins, TwoCoins, tosses
 
-from latently.data.chunks import as_source
+from latently.data.open import as_source
 from latently.learn import ObjectiveFell, em, free_energy, reducing
-from latently.learn.progress import both, progress
+from latently.learn.engine.progress import both, progress
 
 
 def fit(X, model=None, **options):

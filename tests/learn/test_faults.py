@@ -14,7 +14,7 @@ import pytest
 from test_checkpoint import coins, same_bits
 
 from latently.learn import threads
-from latently.learn.checkpoint import CheckpointWarning, checkpointing
+from latently.learn.checkpoint.checkpoint import CheckpointWarning, checkpointing
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits as POSIX has them")
 PROGRAM = Path(__file__).with_name("long_fit.py")

@@ -5,10 +5,10 @@ import pytest
 from threadpoolctl import threadpool_info
 from toy import START, TwoCoins, tosses
 
-from latently.data.chunks import as_source
+from latently.data.open import as_source
 from latently.learn import em, n_threads, reducing, threads
-from latently.learn.reduce import mapping
-from latently.learn.restarts import best_of
+from latently.learn.engine.reduce import mapping
+from latently.learn.engine.restarts import best_of
 
 
 def sums(X, workers, chunk_rows=64):

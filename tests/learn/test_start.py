@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import kmeans_plusplus
 
-from latently.data.chunks import as_source
-from latently.learn.start import (
+from latently.data.open import as_source
+from latently.learn.engine.start import (
     label_responsibilities,
     random_responsibilities,
     random_rows,

@@ -8,7 +8,7 @@ import pytest
 
 from latently.cluster import BernoulliMixture, GaussianMixture, KMeans, Mixture
 from latently.learn import stream
-from latently.learn.stream import faded
+from latently.learn.estimator.stream import faded
 from latently.predict import BayesianLinearRegression, GaussianNB, NaiveBayes
 
 

@@ -8,7 +8,7 @@ from benchmarks.scale_simulation import Network, growth, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latently.learn.tree import joined, plant, root, tree_sum
+from latently.learn.engine.tree import joined, plant, root, tree_sum
 
 FLOATS = st.lists(st.floats(-1e6, 1e6).map(lambda x: x / 3), min_size=1, max_size=70)
 

@@ -45,7 +45,7 @@ def test_files_name_no_module_inside_a_package(name):
 
 
 def test_an_unknown_record_is_named_with_what_wrote_it(tmp_path):
-    from latently.data import container
+    from latently.data.storage import container
 
     name = sorted(EXPECTED)[0]
     manifest, arrays = container.read(FILES / name)

@@ -10,7 +10,7 @@ from safetensors.numpy import save as save_tensors
 from sklearn.cluster import KMeans as ForeignKMeans
 from tests.checks.models import BallMixture, RunningMean
 
-from latently.data import container
+from latently.data.storage import container
 from latently.distributions import Poisson
 from latently.persist import LoadError, classes, load, register, save
 
@@ -215,7 +215,7 @@ def test_a_missing_array_is_named(saved):
         "sklearn.cluster.KMeans",
         "latently.distributions.base.np",
         "latently.distributions.base.ABC",
-        "latently.learn.em.os",
+        "latently.learn.engine.em.os",
         "latently.persist.store.Encoder",
         "latently",
         "",

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from latently.learn.reduce import single_threaded_blas
+from latently.learn.engine.reduce import single_threaded_blas
 from latently.predict import BayesianLinearRegression
-from latently.predict.evidence import Hyper, Problem, Spectrum, State, maximise
-from latently.predict.incomplete import marginalised
-from latently.predict.spread import spread_of
+from latently.predict.linear.evidence import Hyper, Problem, Spectrum, State, maximise
+from latently.predict.linear.incomplete import marginalised
+from latently.predict.linear.spread import spread_of
 
 
 def problem(n, d, rng, new=60):

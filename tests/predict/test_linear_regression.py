@@ -13,7 +13,7 @@ from sklearn.linear_model import BayesianRidge, LinearRegression, Ridge
 from latently.impute import Imputer
 from latently.learn import threads
 from latently.predict import BayesianLinearRegression
-from latently.predict.evidence import Hyper, Problem, Spectrum, State, _expectation, _fixed_point, eigen
+from latently.predict.linear.evidence import Hyper, Problem, Spectrum, State, _expectation, _fixed_point, eigen
 
 
 def data(n=200, d=5, seed=0, noise=1.0):

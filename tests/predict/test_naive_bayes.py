@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from latently.data import infer_schema
 from latently.distributions import Exponential, Gamma
 from latently.predict import CategoricalNB, GaussianNB, NaiveBayes
-from latently.predict.estimates import m_estimate
+from latently.predict.bayes.estimates import m_estimate
 
 
 def house_votes():

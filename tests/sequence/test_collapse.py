@@ -6,9 +6,9 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.sequence.series import GEYSER, NILE
 
 from latently.distributions import Exponential, Gamma, Gaussian, NormalInverseWishart, Product
+from latently.distributions.components.floor import Floor
 from latently.learn import select
 from latently.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, MixtureOf
-from latently.sequence.floor import Floor
 
 RNG = np.random.default_rng(0)
 TOLD = pytest.warns(ConvergenceWarning, match="collapsed onto")

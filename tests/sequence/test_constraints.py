@@ -10,7 +10,7 @@ from sklearn.base import clone
 from latently.distributions import Categorical, Dirichlet, Gaussian, Poisson
 from latently.learn import threads
 from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MixtureOf, PoissonHMM
-from latently.sequence.chain import stationary
+from latently.sequence.inference.chain import stationary
 
 RNG = np.random.RandomState(1)
 STATES = np.repeat([0, 1, 2, 0, 1, 2], 25)

@@ -9,10 +9,10 @@ import pytest
 from scipy import optimize, special, stats
 
 from latently.distributions import Bernoulli, Categorical, Exponential, Gaussian, Poisson
-from latently.distributions.mixture import MixtureDistribution
+from latently.distributions.families.mixture import MixtureDistribution
 from latently.sequence import HiddenMarkovModel
-from latently.sequence.blend import MixtureOf
-from latently.sequence.durations import fitted, log_durations
+from latently.sequence.emissions.mixture_of import MixtureOf
+from latently.sequence.model.durations import fitted, log_durations
 
 beyond = pytest.mark.filterwarnings("ignore:durations are cut at max_duration")
 

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 from latently.cluster import GaussianMixture
-from latently.data.sequences import as_sequences
+from latently.data.sources.sequences import as_sequences
 from latently.distributions import Categorical, Gaussian, Poisson, Product
 from latently.impute import Imputer
 from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM

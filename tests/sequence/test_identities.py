@@ -6,7 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sequence.brute import enumerate_paths, random_chain
 
-from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, chain, stretch, sweep, viterbi
+from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel
+from latently.sequence.inference import blocked as stretch
+from latently.sequence.inference import chain, viterbi
+from latently.sequence.inference import forward_backward as sweep
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.booleans())
 QUICK = settings(max_examples=60, deadline=None)

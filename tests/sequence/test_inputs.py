@@ -12,7 +12,7 @@ from tests.sequence.brute import random_chain
 
 from latently.distributions import Categorical, Gaussian, Poisson
 from latently.sequence import HiddenMarkovModel, ImpossibleSequence
-from latently.sequence.inputs_table import Units
+from latently.sequence.inputs.table import Units
 
 RNG = np.random.RandomState(0)
 

@@ -12,7 +12,7 @@ import latently
 from latently.data import open_source
 from latently.distributions import Gaussian
 from latently.sequence import GaussianHMM, HiddenMarkovModel
-from latently.sequence.inputs_table import Spread, Units
+from latently.sequence.inputs.table import Spread, Units
 
 LENGTHS = [60] * 10
 NAMES = ["speed", "load"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from latently.distributions import Bernoulli, Categorical, Exponential, Gamma, Gaussian, Poisson, Product
-from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MixtureOf, PoissonHMM, scores
+from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, MixtureOf, PoissonHMM
+from latently.sequence.hmm import scores
 
 RNG = np.random.RandomState(0)
 X = np.r_[RNG.standard_normal((30, 2)), RNG.standard_normal((30, 2)) + 3]

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from latently.sequence import MarkovChain
-from latently.sequence.chain import stationary
-from latently.sequence.passage import first_passage_times
+from latently.sequence.inference.chain import stationary
+from latently.sequence.markov.long_run import first_passage_times
 
 WEATHER = [[0.4, 0.3, 0.3], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]
 SYMBOLS = st.lists(st.integers(0, 2), min_size=1, max_size=12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latently.data.sequences import as_sequences
+from latently.data.sources.sequences import as_sequences
 from latently.learn import select
 from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, MarkovChain
 

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from latently.data.chunks import Chunk
-from latently.learn.reduce import threads
-from latently.sequence import GaussianHMM, stretch, sweep
-from latently.sequence.agenda import BACKWARD, FORWARD, Agenda, Todo, work_through
-from latently.sequence.chain import Chain
-from latently.sequence.diagonal import DiagonalPlan, DiagonalStretch
-from latently.sequence.gaussians import Gaussians, log_density, moments
+from latently.data.sources.chunks import Chunk
+from latently.distributions.components.gaussian.unscaled import Gaussians, log_density, moments
+from latently.learn.engine.reduce import threads
+from latently.sequence import GaussianHMM
+from latently.sequence.inference import blocked as stretch
+from latently.sequence.inference import forward_backward as sweep
+from latently.sequence.inference.block_scheduler import BACKWARD, FORWARD, Agenda, Todo, work_through
+from latently.sequence.inference.chain import Chain
+from latently.sequence.inference.diagonal import DiagonalPlan, DiagonalStretch
 
 
 class Record:

@@ -6,10 +6,12 @@ import threading
 import numpy as np
 import pytest
 
-from latently.learn.reduce import threads
-from latently.sequence import CategoricalHMM, GaussianHMM, stretch, sweep
-from latently.sequence.chain import Chain
-from latently.sequence.parallel import n_workers, packs, side_by_side
+from latently.learn.engine.reduce import threads
+from latently.sequence import CategoricalHMM, GaussianHMM
+from latently.sequence.inference import blocked as stretch
+from latently.sequence.inference import forward_backward as sweep
+from latently.sequence.inference.chain import Chain
+from latently.sequence.inference.threads import n_workers, packs, side_by_side
 
 N = 30_000
 

@@ -26,16 +26,16 @@ def found_by_kernel(name, L, log_start, log_A):
     path, logs = np.empty(T, dtype=np.int64), np.empty(1)
     lengths = np.array([T])
     if name == "few":
-        compiled.hmm_paths.viterbi(
+        compiled.sequence.paths.viterbi(
             L.copy(), lengths, log_start, log_A, np.ascontiguousarray(log_A.T), (0,) * K, path, logs
         )
     elif name == "many":
         pointers = np.empty((T, K), dtype=np.uint16)
-        compiled.hmm_paths.viterbi_of_many(L, lengths, log_start, log_A, pointers, path, logs, None)
+        compiled.sequence.paths.viterbi_of_many(L, lengths, log_start, log_A, pointers, path, logs, None)
     else:
         paths, several = np.empty((3, T), dtype=np.int64), np.empty(3)
         pointers = np.empty((T, K, 3), dtype=np.int32)
-        compiled.hmm_paths.n_best(L, log_start, log_A, np.empty((2, K, 3)), pointers, paths, several)
+        compiled.sequence.paths.n_best(L, log_start, log_A, np.empty((2, K, 3)), pointers, paths, several)
         path, logs = paths[0], several
     return logs[0], path.tolist()
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from latently.checks.case import Case, assert_close, assert_same_bits, fitted_numbers, learnt, numbers
 from latently.checks.law import law
-from latently.data.chunks import Chunk
-from latently.learn.free_energy import free_energy
-from latently.learn.reduce import threads
+from latently.data.sources.chunks import Chunk
+from latently.learn.engine.free_energy import free_energy
+from latently.learn.engine.reduce import threads
 
 
 def _weighs(case: Case) -> bool:

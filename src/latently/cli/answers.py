@@ -26,7 +26,7 @@ def answers(model: Any, table: Any, *, rewards: Any, reasons: int, level: float)
     level
         Probability of intervals.
     """
-    from latently.data import frames
+    from latently.data.tables import frames
 
     n = frames.row_count(table)
     found: Columns = {"row": list(range(n))}
@@ -79,7 +79,7 @@ def _number(model: Any, table: Any, level: float) -> Columns:
 
 def _surprise(model: Any, table: Any, reasons: int) -> Columns:
     """How surprising each row is, what share of the rows is less so, and why, for the first of them."""
-    from latently.data import frames
+    from latently.data.tables import frames
 
     if not hasattr(model, "impute_mean") or _kind(model) != "cluster":  # only a mixture has a density of single rows
         return {}
@@ -112,8 +112,8 @@ def _reason(column: dict[str, Any]) -> str:
 
 def _imputed(model: Any, table: Any, level: float) -> Columns:
     """Columns that have holes, filled, with the ends of their intervals."""
-    from latently.data import frames
-    from latently.data.values import is_missing
+    from latently.data.tables import frames
+    from latently.data.tables.values import is_missing
     from latently.impute import Imputer
 
     imputer = model if hasattr(model, "draws") else Imputer(model) if hasattr(model, "impute_mean") else None

@@ -74,8 +74,8 @@ def _loaded(path: Path, load: Any) -> Any:
 
 def _columns_of(model: Any, table: Any, file: Path) -> Any:
     """Give the columns that a model was fitted to, by name."""
-    from latently.data import frames
-    from latently.data.values import quote
+    from latently.data.tables import frames
+    from latently.data.tables.values import quote
 
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -91,7 +91,7 @@ def _columns_of(model: Any, table: Any, file: Path) -> Any:
 
 def _rewards(path: Path) -> dict[Any, dict[str, float]]:
     """Read rewards: {state: {action: reward}}."""
-    from latently.data import frames
+    from latently.data.tables import frames
 
     columns = {name: view.to_list() for name, view in frames.views(read(path, None, 0)[0]).items()}
     states, *actions = columns

@@ -95,7 +95,7 @@ def _fitted(model: Any, table: Any, names: list[str], target: str | None) -> lis
     """Fit a model to some columns; give the warnings."""
     import numpy as np
 
-    from latently.data import frames
+    from latently.data.tables import frames
 
     X = frames.select(table, names)
     needs = _predicts(model)
@@ -124,7 +124,7 @@ def _predicts(model: Any) -> bool:
 
 
 def _summary(model: Any, names: list[str], total: int, table: Any) -> dict[str, Any]:
-    from latently.data import frames
+    from latently.data.tables import frames
 
     rows = frames.row_count(table)
     told: dict[str, Any] = {"model": type(model).__name__, "columns": names, "rows": rows, "total_rows": total}

@@ -18,7 +18,7 @@ MAX_ROWS = 200_000
 
 def read(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
     """Read a table, with a word on what is going on; `max_rows` of 0 is for all."""
-    from latently.data.files import read_table
+    from latently.data.files.read import read_table
 
     with working(f"reading {file.name}"):
         return read_table(file, max_rows=max_rows or None, seed=seed)
@@ -49,8 +49,8 @@ def split(names: str | None) -> list[str]:
 
 def chosen(table: Any, columns: str | None, drop: str | None, without: Sequence[str] = ()) -> list[str]:
     """Tell which columns are meant: those named, or all, but for those to be dropped."""
-    from latently.data import frames
-    from latently.data.values import quote
+    from latently.data.tables import frames
+    from latently.data.tables.values import quote
 
     there = frames.column_names(table)
     absent = [name for name in (*split(columns), *split(drop), *without) if name not in there]

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from latently.cluster.mixture_base import TableMixture
-from latently.cluster.mixture_binary import BinaryBlock
-from latently.cluster.mixture_discrete import Values
-from latently.cluster.mixture_model import MixtureModel, MixtureParams, MixtureSums
-from latently.cluster.mixture_prior import strength_of, weight_pseudo, with_block_priors
-from latently.data import frames
-from latently.data.chunks import ChunkSource
+from latently.cluster.mixture.base import TableMixture
+from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureSums
+from latently.cluster.mixture.prior import strength_of, weight_pseudo, with_block_priors
+from latently.data.sources.chunks import ChunkSource
+from latently.data.tables import frames
 from latently.distributions import Beta, Parts
-from latently.learn.protocol import Array
-from latently.learn.skin import read_rows, read_source
+from latently.distributions.components.binary import BinaryBlock
+from latently.distributions.components.discrete import Values
+from latently.learn.engine.protocol import Array
+from latently.learn.estimator.table import read_rows, read_source
 
 
 class BernoulliMixture(TableMixture):

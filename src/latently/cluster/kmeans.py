@@ -19,24 +19,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.kmeans_model import LloydModel, LloydStatistics
-from latently.cluster.kmeans_rows import (
-    CHUNK_ROWS,
-    Frame,
-    Table,
-    Unread,
-    distances_to,
-    frame_of,
-)
-from latently.cluster.kmeans_run import Run, labelled, run
-from latently.cluster.kmeans_start import given_start, start_centres
-from latently.cluster.kmeans_stored import read_table, start_table
-from latently.data.sums import summing
-from latently.learn.em import Hook
-from latently.learn.reduce import reducing
-from latently.learn.restarts import best_of
-from latently.learn.skin import Elsewhere, seeds
-from latently.learn.unconverged import warn_unconverged
+from latently.learn.engine.em import Hook
+from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.sums import summing
+from latently.learn.estimator.table import Elsewhere, seeds
+from latently.learn.estimator.unconverged import warn_unconverged
+from latently.learn.kmeans.model import LloydModel, LloydStatistics
+from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
+from latently.learn.kmeans.run import Run, best_run, labelled
+from latently.learn.kmeans.start import given_start, start_centres
+from latently.learn.kmeans.stored import read_table, start_table
 
 Array = npt.NDArray[np.float64]
 
@@ -154,18 +146,13 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         on_iteration
             Called after each iteration with its `latently.learn.Step`; a true return value stops the fit.
         """
-        best = self._cluster(X, sample_weight, on_iteration)
-        warn_unconverged(best.reason, "max_iter", self.max_iter)
-        return self
-
-    def _cluster(self, X: Any, sample_weight: Any, on_iteration: Hook | None = None) -> Run:
-        """`fit`, without a word if it does not converge: what starts from here need not be at an optimum."""
         table = read_table(self, X, sample_weight, reset=True)
         self._check_rows(table)
         with reducing(table.source) as reduce:
             given = given_start(self.init, table, self.n_clusters)
             frame = frame_of(reduce, table.source.column_names, given, table.X.shape[0])
-        best = self._best(table, frame, on_iteration)
+        starts = seeds(self.random_state, self._n_init)
+        best = best_run(self, self.init, table, frame, self.n_clusters, starts, on_iteration)
         self._remember(best, table, frame)
         found = np.count_nonzero(best.stats.weight if isinstance(table.X, Unread) else np.bincount(best.labels))
         if found < self.n_clusters:
@@ -173,9 +160,10 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). "
                 "Possibly due to duplicate points in X, or to centres that no row is nearest to.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
-        return best
+        warn_unconverged(best.reason, "max_iter", self.max_iter)
+        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -251,21 +239,11 @@ class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self._n_init = (10 if many else 1) if self.n_init == "auto" else self.n_init
         if self._n_init > 1 and not (callable(self.init) or isinstance(self.init, str)):
             message = f"performing only one init in KMeans instead of n_init={self._n_init}."
-            warnings.warn(f"Explicit initial center position passed: {message}", RuntimeWarning, stacklevel=6)
+            warnings.warn(f"Explicit initial center position passed: {message}", RuntimeWarning, stacklevel=5)
             self._n_init = 1
         if self.algorithm == "elkan" and self.n_clusters == 1:
             message = "algorithm='elkan' doesn't make sense for a single cluster: there is nothing to compare."
-            warnings.warn(message, RuntimeWarning, stacklevel=6)
-
-    def _best(self, table: Table, frame: Frame, on_iteration: Hook | None) -> Run:
-        def one(rng: np.random.RandomState) -> Run:
-            own = replace(table, source=table.source.fresh())
-            start = start_centres(self.init, start_table(self.init, own, rng), frame, self.n_clusters, rng)
-            return run(self, own, frame, start, on_iteration)
-
-        small = table.X.shape[0] <= CHUNK_ROWS and not self.verbose and on_iteration is None
-        starts = seeds(self.random_state, self._n_init)
-        return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small)
+            warnings.warn(message, RuntimeWarning, stacklevel=5)
 
     def _remember(self, done: Run, table: Table, frame: Frame) -> None:
         self.cluster_centers_ = (done.centres + frame.origin).astype(table.X.dtype)

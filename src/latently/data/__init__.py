@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from latently.data.bounds import CHUNK_ROWS
-from latently.data.chunks import ArraySource, Chunk, ChunkSource, FrameSource, as_source
-from latently.data.column import Column
-from latently.data.gate import open_source
-from latently.data.infer import infer_schema
-from latently.data.matrix import as_matrix, check_weights
-from latently.data.schema import Schema
-from latently.data.sequences import Sequences, SequenceSource, as_sequences
-from latently.data.stored import StoredSource
+from latently.data.open import as_source, open_source
+from latently.data.schema.column import Column
+from latently.data.schema.infer import infer_schema
+from latently.data.schema.schema import Schema
+from latently.data.sources.bounds import CHUNK_ROWS
+from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, FrameSource
+from latently.data.sources.sequences import Sequences, SequenceSource, as_sequences
+from latently.data.stored.source import StoredSource
+from latently.data.tables.matrix import as_matrix, check_weights
 
 if TYPE_CHECKING:
-    from latently.data.prepare import TablePrep
+    from latently.prepare.table_prep import TablePrep
 
 __all__ = [
     "CHUNK_ROWS",
@@ -39,7 +39,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # An estimator needs scikit-learn, whose import the rest of this room does not pay for.
     if name == "TablePrep":
-        from latently.data.prepare import TablePrep
+        from latently.prepare.table_prep import TablePrep
 
         return TablePrep
     raise AttributeError(f"module 'latently.data' has no attribute {name!r}")

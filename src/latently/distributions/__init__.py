@@ -1,21 +1,21 @@
 """Distributions: one file per family, with densities, samples, statistics that add, and fits from them."""
 
 from latently.distributions.base import Distribution, ExponentialFamily, Family
-from latently.distributions.bernoulli import Bernoulli
-from latently.distributions.beta import Beta
-from latently.distributions.categorical import Categorical
-from latently.distributions.dirichlet import Dirichlet
 from latently.distributions.divergence import entropy, kl_divergence
-from latently.distributions.exponential import Exponential
-from latently.distributions.gamma import Gamma
-from latently.distributions.gaussian import Gaussian
+from latently.distributions.families.bernoulli import Bernoulli
+from latently.distributions.families.categorical import Categorical
+from latently.distributions.families.exponential import Exponential
+from latently.distributions.families.gamma import Gamma
+from latently.distributions.families.gaussian import Gaussian
+from latently.distributions.families.mixture import MixtureDistribution
+from latently.distributions.families.multinomial import Multinomial
+from latently.distributions.families.poisson import Poisson
+from latently.distributions.families.product import Product
 from latently.distributions.inputs import ColumnError
-from latently.distributions.mixture import MixtureDistribution
-from latently.distributions.multinomial import Multinomial
-from latently.distributions.normal_inverse_wishart import NormalInverseWishart
-from latently.distributions.poisson import Poisson
-from latently.distributions.prior import Prior
-from latently.distributions.product import Product
+from latently.distributions.priors.base import Prior
+from latently.distributions.priors.beta import Beta
+from latently.distributions.priors.dirichlet import Dirichlet
+from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
 from latently.distributions.statistics import Additive, Moments, Parts, Sums
 
 __all__ = [

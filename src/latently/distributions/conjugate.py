@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from latently.distributions.base import Distribution
-from latently.distributions.gaussian import Gaussian
-from latently.distributions.normal_inverse_wishart import NormalInverseWishart
-from latently.distributions.product import Product
+from latently.distributions.families.gaussian import Gaussian
+from latently.distributions.families.product import Product
+from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
 
 
 def log_prior(member: Distribution, prior: Any) -> float:

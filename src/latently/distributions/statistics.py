@@ -41,6 +41,22 @@ class Additive:
         return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
 
 
+@dataclass(frozen=True)
+class Statistics(Additive):
+    """Base of what an E-step returns: a model adds its own fields.
+
+    Attributes
+    ----------
+    rows
+        Total weight of the rows seen.
+    bound
+        Their free energy: the sum over rows of E_q[log p(x, z)] plus the entropy of q.
+    """
+
+    rows: float
+    bound: float
+
+
 @dataclass(frozen=True, eq=False)
 class Sums(Additive):
     """Weighted sums of an exponential family's features.

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from latently.data.column import Column
-from latently.data.schema import Schema
+from latently.data.schema.column import Column
+from latently.data.schema.schema import Schema
 from latently.impute.tables import Table, for_model, read_table
-from latently.learn.protocol import Array
+from latently.learn.engine.protocol import Array
 
 # A numeric column is cut at these many quantiles to see how much it tells about membership.
 _BINS = 10

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from latently.data.schema import Schema
+from latently.data.schema.schema import Schema
 from latently.impute.tables import Table, for_model, read_table
-from latently.learn.protocol import Array
+from latently.learn.engine.protocol import Array
 
 
 def surprise_shares(

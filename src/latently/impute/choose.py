@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from latently.cluster import GaussianMixture, Mixture
-from latently.data.schema import Schema
+from latently.data.schema.schema import Schema
 from latently.distributions import Gaussian
 from latently.distributions.inputs import generator
 from latently.impute.search import ROWS_PER_COLUMN, dithered, fit_gaussian
 from latently.impute.tables import Table
-from latently.learn.protocol import Array
-from latently.learn.select import select
+from latently.learn.engine.protocol import Array
+from latently.learn.select.select import select
 
 # Rows that a search for the number of components looks at; the model found is then fitted to all rows.
 SEARCH_ROWS = 2000

@@ -8,19 +8,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_uncertain import observed_rows
-from latently.data.infer import infer_schema
-from latently.data.matrix import as_table
-from latently.data.schema import Schema
-from latently.data.table_source import TableSource
+from latently.cluster.gaussian.uncertainty import observed_rows
+from latently.data.schema.infer import infer_schema
+from latently.data.schema.schema import Schema
+from latently.data.sources.table_source import TableSource
+from latently.data.tables.matrix import as_table
 from latently.impute.choose import gaussian_for, mixed_for
 from latently.impute.output import filled_in, in_kind
 from latently.impute.sequences import lengths_for
 from latently.impute.stored import refitted
 from latently.impute.tables import Table, check_observed, for_model, read_table, takes_tables
-from latently.learn.protocol import Array
-from latently.learn.select import Criterion
-from latently.learn.skin import Elsewhere
+from latently.learn.engine.protocol import Array
+from latently.learn.estimator.table import Elsewhere
+from latently.learn.select.select import Criterion
 
 _VERBS = ("impute_mean", "impute_interval", "impute_draws")
 

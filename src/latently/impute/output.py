@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from latently.data import frames
+from latently.data.tables import frames
 from latently.impute.tables import Table
-from latently.learn.protocol import Array
+from latently.learn.engine.protocol import Array
 
 
 def filled_in(table: Table, values: Array) -> Any:

@@ -6,17 +6,18 @@ import numpy as np
 from scipy.special import entr, softmax
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian_free import count_free
-from latently.cluster.gaussian_holes import HoledRows, climbed, holed_rows, joint_holed, split_in_two
-from latently.cluster.gaussian_params import Frame, GaussianParams, Kind, frame_of
-from latently.cluster.gaussian_stats import GaussianMoments
-from latently.cluster.spread import SAMPLE_ROWS, within_deviation
-from latently.learn.em import Fit
-from latently.learn.protocol import Array
-from latently.learn.reduce import single_threaded_blas
-from latently.learn.restarts import outcomes
-from latently.learn.select import select
-from latently.learn.start import drawn_places
+from latently.cluster.gaussian.compiled_fit import climbed
+from latently.distributions.components.gaussian.conditional import HoledRows, holed_rows, joint_holed, split_in_two
+from latently.distributions.components.gaussian.free import count_free
+from latently.distributions.components.gaussian.moments import GaussianMoments
+from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind, frame_of
+from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
+from latently.learn.engine.em import Fit
+from latently.learn.engine.protocol import Array
+from latently.learn.engine.reduce import single_threaded_blas
+from latently.learn.engine.restarts import outcomes
+from latently.learn.engine.start import drawn_places
+from latently.learn.select.select import select
 
 # Strength of the prior on the covariances, in rows per column: enough to steady tables with few rows.
 ROWS_PER_COLUMN = 0.3

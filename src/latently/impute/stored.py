@@ -5,7 +5,7 @@ from typing import Any
 from sklearn.base import clone
 
 from latently.cluster import GaussianMixture
-from latently.data.table_source import TableSource
+from latently.data.sources.table_source import TableSource
 
 
 def refitted(found: Any, source: TableSource) -> Any:

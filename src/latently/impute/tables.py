@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from latently.cluster import GaussianMixture
-from latently.data import frames
-from latently.data.column import Column
-from latently.data.infer import infer_schema
-from latently.data.matrix import as_matrix, as_table, check_size
-from latently.data.schema import Schema
-from latently.data.values import quote
-from latently.learn.protocol import Array
+from latently.data.schema.column import Column
+from latently.data.schema.infer import infer_schema
+from latently.data.schema.schema import Schema
+from latently.data.tables import frames
+from latently.data.tables.matrix import as_matrix, as_table, check_size
+from latently.data.tables.values import quote
+from latently.learn.engine.protocol import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import importlib.util
 from functools import cache
 from typing import Any, TypeVar
 
-from latently.data.container import LoadError
+from latently.data.storage.container import LoadError
 from latently.persist.records import RECORDS
 
 # The packages whose public classes are models or parts of models.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.data import packing
-from latently.data.container import LoadError
+from latently.data.storage import packing
+from latently.data.storage.container import LoadError
 from latently.persist.classes import class_of, is_estimator, is_record
 
 _STREAMS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")

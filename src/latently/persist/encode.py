@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from latently.data import packing
+from latently.data.storage import packing
 from latently.persist.classes import is_estimator, name_of
 
 Json = Any

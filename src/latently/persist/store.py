@@ -5,8 +5,8 @@ from importlib.metadata import version
 from typing import Any
 
 from latently._version import __version__
-from latently.data import container
-from latently.data.container import LoadError
+from latently.data.storage import container
+from latently.data.storage.container import LoadError
 from latently.persist.classes import is_estimator, is_record
 from latently.persist.decode import Decoder, need
 from latently.persist.encode import Encoder

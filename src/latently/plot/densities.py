@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from latently.cluster import GaussianMixture
-from latently.data import frames
+from latently.data.tables import frames
 from latently.distributions import Gaussian, MixtureDistribution
 from latently.impute.tables import read_table
 from latently.plot.axes import Array, place

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from latently.data.values import is_missing, quote
+from latently.data.tables.values import is_missing, quote
 from latently.predict.statistics import ClassStatistics
 
 Codes = NDArray[np.int64]

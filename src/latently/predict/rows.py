@@ -7,10 +7,10 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.data import frames
-from latently.data.bounds import chunk_bounds
-from latently.data.chunks import Chunk, ChunkSource
-from latently.learn.reduce import mapping, reducing
+from latently.data.sources.bounds import chunk_bounds
+from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.tables import frames
+from latently.learn.engine.reduce import mapping, reducing
 
 Stats = TypeVar("Stats")
 CHUNK_ROWS = 32768  # twice the usual: one pass does so little with a row that calls would cost more

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from latently.data.chunks import is_elsewhere
-from latently.data.stored import StoredSource
-from latently.data.sums import summing
+from latently.data.sources.chunks import is_elsewhere
+from latently.data.stored.source import StoredSource
+from latently.learn.estimator.sums import summing
 
 
 def _in_memory(X: Any) -> bool:

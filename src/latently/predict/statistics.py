@@ -73,7 +73,7 @@ class ClassMoments(Additive):
         """Sum up rows by class."""
         weight, mean, scatter = (np.zeros((n_classes, X.shape[1])) for _ in range(3))
         rows = max(MOMENT_ROWS, 4 * n_classes)
-        compiled.naive_bayes.class_moments(np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter)
+        compiled.predict.naive_bayes.class_moments(np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter)
         flat = Moments(weight.ravel(), mean.ravel(), np.zeros(weight.size), scatter.ravel())
         return cls(flat, weight.shape)
 
@@ -161,7 +161,7 @@ class Powers(Additive):
         with np.errstate(over="ignore", invalid="ignore"):
             weight, centre, variance = moments.pooled()
         third, fourth = np.zeros(len(centre)), np.zeros(len(centre))
-        compiled.naive_bayes.column_powers(np.ascontiguousarray(X), weights, centre, third, fourth)
+        compiled.predict.naive_bayes.column_powers(np.ascontiguousarray(X), weights, centre, third, fourth)
         _refuse_extremes(variance, fourth)
         return cls(centre, np.stack([weight, np.zeros(len(centre)), weight * variance, third, fourth]))
 
@@ -262,7 +262,9 @@ class CategoryCounts(Additive):
         ends = np.cumsum(widths) * n_classes
         counts = np.zeros(int(ends[-1]) if len(ends) else 0)
         offsets = (ends - widths * n_classes).astype(np.int64)
-        compiled.naive_bayes.category_counts(np.ascontiguousarray(X), codes, weights, offsets, n_classes, counts)
+        compiled.predict.naive_bayes.category_counts(
+            np.ascontiguousarray(X), codes, weights, offsets, n_classes, counts
+        )
         flat = zip(offsets, widths, strict=True)
         return cls(tuple(counts[a : a + k * n_classes].reshape(k, n_classes) for a, k in flat))
 

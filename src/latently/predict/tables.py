@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from latently.data import frames
-from latently.data.chunks import ChunkSource
-from latently.learn import skin
-from latently.learn.skin import read_rows
+from latently.data.sources.chunks import ChunkSource
+from latently.data.tables import frames
+from latently.learn.estimator import table as skin
+from latently.learn.estimator.table import read_rows
 from latently.predict.rows import CHUNK_ROWS
 
 

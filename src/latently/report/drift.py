@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from latently.cluster import Mixture
 from latently.data import Column, Schema
-from latently.data.values import quote
-from latently.learn.select import select
+from latently.data.tables.values import quote
+from latently.learn.select.select import select
 from latently.report.drift_columns import Shared, shared_columns
 from latently.report.drift_test import permuted
 

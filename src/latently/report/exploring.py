@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from latently._version import __version__
-from latently.data.values import quote
-from latently.learn.reduce import single_threaded_blas
+from latently.data.tables.values import quote
+from latently.learn.engine.reduce import single_threaded_blas
 from latently.report.report import Report
 from latently.report.sections.anomalies import anomalies
 from latently.report.sections.clusters import clusters

@@ -1,13 +1,13 @@
 """Sequences: Markov chains and hidden Markov models."""
 
-from latently.sequence.blend import MixtureOf
-from latently.sequence.chain import ImpossibleSequence
-from latently.sequence.discrete import CategoricalHMM, PoissonHMM
-from latently.sequence.gaussian import GaussianHMM
-from latently.sequence.hidden import HiddenMarkovModel
-from latently.sequence.markov import MarkovChain
-from latently.sequence.mixture import GMMHMM
-from latently.sequence.monitor import ConvergenceMonitor
+from latently.sequence.emissions.mixture_of import MixtureOf
+from latently.sequence.hidden_markov_model import HiddenMarkovModel
+from latently.sequence.hmm.discrete import CategoricalHMM, PoissonHMM
+from latently.sequence.hmm.gaussian import GaussianHMM
+from latently.sequence.hmm.gaussian_mixture import GMMHMM
+from latently.sequence.hmm.monitor import ConvergenceMonitor
+from latently.sequence.inference.chain import ImpossibleSequence
+from latently.sequence.markov.chain import MarkovChain
 
 __all__ = [
     "GMMHMM",

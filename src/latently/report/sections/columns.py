@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.data.prepare_columns import skewness
+from latently.prepare.columns import skewness
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.words import cut, stamp

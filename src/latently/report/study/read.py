@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.data import frames
-from latently.data.columnview import ColumnView
-from latently.data.matrix import as_table
-from latently.data.values import is_missing, quote
+from latently.data.tables import frames
+from latently.data.tables.column_view import ColumnView
+from latently.data.tables.matrix import as_table
+from latently.data.tables.values import is_missing, quote
 from latently.report.study.codes import suspected_words
 from latently.report.study.words import counted, cut
 

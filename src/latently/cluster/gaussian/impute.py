@@ -1,0 +1,179 @@
+"""What a Gaussian mixture knows of the missing entries of a row, given the observed ones."""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtr
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from latently.cluster.gaussian.given import stored_params
+from latently.cluster.gaussian.uncertainty import drawn_parameters, told_covariances, widened
+from latently.distributions.components.gaussian.conditional import HoledRows, coloured, describe_holed, holed_rows
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.learn.engine.protocol import Array
+from latently.learn.engine.reduce import single_threaded_blas
+from latently.learn.estimator.table import read_rows
+
+# Halvings of a bracket of some twenty standard deviations: what is left is below rounding.
+_HALVINGS = 60
+# Numbers that are held at a time of what all components say of all entries.
+_ENTRIES = 2**21
+# Degrees of freedom from which on Student's t is taken for normal: its tails differ by less than a part in a hundred.
+_NORMAL = 300.0
+
+
+@dataclass(frozen=True, eq=False)
+class Holed:
+    """Rows with holes, and what each component says of them in the frame of its parameters."""
+
+    params: GaussianParams
+    rows: HoledRows
+    places: NDArray[np.intp]  # (n,) where they stand in the table
+    shares: Array  # (n, k) responsibilities given what was observed
+    completed: Array  # (k, n, d) holes at their conditional means
+    spread: Array  # (k, n, d) variances of the holes
+
+    def mean(self) -> Array:
+        """(n, d) conditional means."""
+        return np.einsum("nk,knd->nd", self.shares, self.completed)
+
+    def draw(self, rng: np.random.RandomState) -> Array:
+        """(n, d) one joint draw for each row."""
+        n, k = self.shares.shape
+        chosen = (self.shares.cumsum(axis=1) < rng.uniform(size=(n, 1))).sum(axis=1).clip(max=k - 1)
+        noise = coloured(self.params, self.rows, chosen, rng.standard_normal(self.rows.Z.shape))
+        return self.completed[chosen, np.arange(n)] + noise
+
+    def tails(self, observed: Array | None) -> tuple[Array, Array]:
+        """(k, h) standard deviation or scale, and degrees of freedom, of each hole in each component."""
+        holes = self.rows.holes
+        if observed is None:
+            return np.sqrt(self.spread[:, holes]), np.full((len(self.spread), int(holes.sum())), np.inf)
+        found = [
+            widened(np.diagonal(seen), self.rows.counts, (((filled - mean) @ root) ** 2).sum(axis=1))
+            for seen, filled, mean, root in zip(
+                observed, self.completed, self.params.means, self._whitening(), strict=True
+            )
+        ]
+        scales = [np.sqrt((spread * more)[holes]) for spread, (more, _) in zip(self.spread, found, strict=True)]
+        return np.array(scales), np.array([freedom[holes] for _, freedom in found])
+
+    def _whitening(self) -> Array:
+        k, d = self.params.means.shape
+        roots = self.params.roots
+        full = roots if roots.shape[1] == d else roots.transpose(0, 2, 1) * np.eye(d)
+        return np.broadcast_to(full, (k, d, d))
+
+    def quantile(self, level: float, observed: Array | None = None) -> Array:
+        """(n, d) quantile of each hole's own mixture, by bisection."""
+        holes = self.rows.holes
+        shares, means = self.shares[holes.nonzero()[0]].T, self.completed[:, holes]  # (k, h)
+        deviations, freedom = self.tails(observed)
+        reach = deviations * np.where(freedom < 30, 1e4, 10.0)
+        low, high = (means - reach).min(axis=0, initial=np.inf), (means + reach).max(axis=0, initial=-np.inf)
+        normal = not (freedom < _NORMAL).any()
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            away = (middle - means) / deviations
+            below = (shares * (ndtr(away) if normal else stdtr(freedom, away))).sum(axis=0)
+            low, high = np.where(below < level, middle, low), np.where(below < level, high, middle)
+        out = self.rows.Z.copy()
+        out[holes] = (low + high) / 2
+        return out
+
+    def put(self, table: Array, values: Array) -> None:
+        """Write values of the frame into the holes of a table."""
+        table[self.places] = np.where(self.rows.holes, self.params.frame.outward(values), table[self.places])
+
+
+class GaussianImputation:
+    """Conditional means, intervals and draws of missing entries."""
+
+    def impute_mean(self, X: Any) -> Array:
+        """The rows with each missing entry at its mean given the observed ones."""
+        filled, parts = self._holed(X)
+        for part in parts:
+            part.put(filled, part.mean())
+        return filled
+
+    def impute_interval(self, X: Any, level: float = 0.9, *, observed: Array | None = None) -> tuple[Array, Array]:
+        """Lower and upper end of an equal-tailed interval for each missing entry; observed ones stand twice.
+
+        Parameters
+        ----------
+        X
+            (n, d) rows.
+        level
+            Probability of the interval.
+        observed
+            (k, d, d) rows that tell of each pair of columns in each component, on the diagonal of each column: what
+            they leave open of the parameters makes the interval wider. None takes the parameters as known.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level}")
+        check_is_fitted(self)
+        told = observed is not None and self._is_joint()
+        lower, parts = (self._with(told_covariances(self)) if told else self)._holed(X)
+        upper = lower.copy()
+        for part in parts:
+            part.put(lower, part.quantile((1 - level) / 2, observed))
+            part.put(upper, part.quantile((1 + level) / 2, observed))
+        return lower, upper
+
+    def impute_draws(
+        self, X: Any, n_draws: int = 1, random_state: Any = None, *, observed: Array | None = None
+    ) -> Array:
+        """(n_draws, n, d) rows with the missing entries drawn jointly given the observed ones.
+
+        With `observed`, as in `impute_interval`, each table has parameters of its own, drawn from their posterior.
+        """
+        rng = check_random_state(random_state)
+        if observed is not None and self._is_joint():
+            check_is_fitted(self)
+            return np.concatenate([self._redrawn(observed, rng).impute_draws(X, 1, rng) for _ in range(n_draws)])
+        filled, parts = self._holed(X)
+        draws = np.tile(filled, (n_draws, 1, 1))
+        for part in parts:
+            for draw in draws:
+                part.put(draw, part.draw(rng))
+        return draws
+
+    def _is_joint(self) -> bool:
+        """Whether columns of a component may depend on one another."""
+        return self.covariance_type in ("full", "tied")  # type: ignore[attr-defined]
+
+    def _redrawn(self, observed: Array, rng: np.random.RandomState) -> "GaussianImputation":
+        """The same mixture with other parameters that the data would bear as well."""
+        weights, means, covariances = drawn_parameters(self, observed, rng)
+        other: Any = self._with(covariances)
+        other.weights_, other.means_ = weights, means
+        return other
+
+    def _with(self, covariances: Array) -> "GaussianImputation":
+        """The same mixture with other covariances."""
+        other: Any = copy(self)
+        other.precisions_cholesky_ = np.swapaxes(np.linalg.inv(np.linalg.cholesky(covariances)), -1, -2)
+        return other
+
+    def _holed(self, X: Any) -> tuple[Array, Iterator[Holed]]:
+        check_is_fitted(self)
+        rows = read_rows(self, X, reset=False, allow_nan=True).astype(np.float64)
+        return rows, _described(stored_params(self), rows)
+
+
+def _described(params: GaussianParams, table: Array) -> Iterator[Holed]:
+    """What is known of the rows with holes, some at a time."""
+    holed = np.flatnonzero(np.isnan(table).any(axis=1))
+    size = max(64, _ENTRIES // params.means.size)
+    for start in range(0, len(holed), size):
+        places = holed[start : start + size]
+        rows = holed_rows(table[places], params.frame)
+        with single_threaded_blas():
+            joint, completed, spread = describe_holed(params, rows)
+        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        yield Holed(params, rows, places[rows.order], shares, completed, spread)

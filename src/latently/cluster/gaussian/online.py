@@ -1,0 +1,121 @@
+"""Learning from more rows, from another mixture's rows, and unlearning rows: arithmetic on expected moments."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from latently.cluster.gaussian.given import public_values, stored_params
+from latently.cluster.gaussian.merge import aligned
+from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.data.tables.frames import default_names
+from latently.distributions.components.gaussian.moments import GaussianMoments
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.order import both_labelled
+from latently.distributions.inputs import ColumnError
+from latently.distributions.statistics import refuse_lost
+from latently.learn.engine.reduce import reducing
+
+# Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
+_ROUNDING = 1e-9
+
+
+class GaussianOnline:
+    """`partial_fit`, `merge` and `forget`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: their expected moments under the current mixture are added to those so far.
+
+        The first call is a `fit`. Earlier rows keep the responsibilities they were given when they were seen.
+        """
+        if not hasattr(self, "statistics_"):
+            return self.fit(X, sample_weight=sample_weight)
+        seen, before = self._expected(X, sample_weight)
+        return self._learn_from(before, self.statistics_ + seen)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: their expected moments under the current mixture are taken from those so far.
+
+        With one component and nothing missing this is exact: what is left is the fit to the other rows. Otherwise it
+        is at fixed responsibilities: the rows are taken out with the responsibilities (and the guesses of missing
+        values) that the current mixture gives them, which are near but not equal to those they came in with, and
+        the other rows keep theirs. A `fit` to the rows that are left goes the rest of the way.
+
+        Parameters
+        ----------
+        X
+            (n, d) rows that were learnt from.
+        y
+            Ignored.
+        sample_weight
+            (n,) the weights they had.
+
+        Examples
+        --------
+        >>> from latently.cluster import GaussianMixture
+        >>> GaussianMixture(1).fit([[1.0], [2.0], [9.0]]).forget([[9.0]]).means_
+        array([[1.5]])
+        """
+        check_is_fitted(self)
+        seen, before = self._expected(X, sample_weight)
+        left = self.statistics_ - seen
+        least = -_ROUNDING * self.statistics_.rows
+        if left.rows <= -least:
+            raise ValueError(
+                f"forgetting a weight of {seen.rows:g} leaves nothing of the {self.statistics_.rows:g} that were learnt"
+            )
+        if (left.weight < least).any():
+            k = int(np.argmin(left.weight))
+            raise ValueError(
+                f"forgetting these rows would leave component {k} with a weight of {left.weight[k]:g}: they were not "
+                "all learnt, or the mixture has changed much since; fit it to the rows that are left"
+            )
+        left = replace(left, weight=np.maximum(left.weight, 0.0))
+        self._refuse_lost(before, left)
+        return self._learn_from(before, left)
+
+    def _refuse_lost(self, params: GaussianParams, left: GaussianMoments) -> None:
+        """An error where variances have lost digits; one variance of all columns goes by the first of them."""
+        prior = self._model(left.rows).frame_prior(params).scatter
+        had, now = self.statistics_.second, left.scatter() + prior
+        if left.kind in ("full", "tied"):
+            had, now = (np.atleast_2d(np.diagonal(part, axis1=-2, axis2=-1)) for part in (had, now))
+        weight = np.where(left.weight > _ROUNDING * left.rows, left.weight, 0.0)
+        weight = weight.sum(keepdims=True) if left.kind == "tied" else weight
+        try:
+            refuse_lost(had.reshape(len(weight), -1), now.reshape(len(weight), -1), weight[:, None])
+        except ColumnError as problem:
+            names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+            raise problem.named(str(names[int(problem.column)])) from None
+
+    def merge(self, other: Any) -> Self:
+        """Add what another fitted mixture of the same shape has seen; its components are matched to ours first.
+
+        Components that both mixtures know by labels keep their places; the others go to those that they are nearest to.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        mine, theirs = stored_params(self), stored_params(other)
+        if (theirs.kind, theirs.means.shape) != (mine.kind, mine.means.shape):
+            raise ValueError(
+                f"a {theirs.kind} mixture of shape {theirs.means.shape} cannot be merged into a {mine.kind} "
+                f"mixture of shape {mine.means.shape}: fit both with the same settings"
+            )
+        moved = aligned(mine, theirs, other.statistics_, both_labelled(self, other))
+        return self._learn_from(stored_params(self, self.statistics_.frame), self.statistics_ + moved)
+
+    def _expected(self, X: Any, sample_weight: Any) -> tuple[GaussianMoments, GaussianParams]:
+        """Moments of rows under the current mixture, and that mixture in their frame."""
+        source = self._source(X, sample_weight, reset=False)
+        now = stored_params(self, self.statistics_.frame)
+        model = GaussianMixtureModel(now.kind)
+        with reducing(source) as reduce:
+            return reduce(lambda chunk: model.expect(now, chunk)), now
+
+    def _learn_from(self, before: GaussianParams, stats: GaussianMoments) -> Self:
+        values = public_values(self._model(stats.rows).update(before, stats))
+        self._keep(values, stats)
+        return self

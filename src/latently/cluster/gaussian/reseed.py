@@ -1,0 +1,90 @@
+"""Components that died: put back where the data is worst explained, if that helps."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.learn.engine.em import ROUNDING, Fit
+from latently.learn.engine.protocol import Array
+
+# A component with less than this many rows explains none of them.
+_ALIVE = 0.5
+
+
+def revived(
+    fit: Fit,
+    model: GaussianMixtureModel,
+    source: ChunkSource,
+    again: Callable[[GaussianParams], Fit],
+    movable: NDArray[np.bool_],
+) -> Fit:
+    """The fit, gone on from re-seeded components as long as some are dead and the objective gains by it.
+
+    Parameters
+    ----------
+    fit
+        Where the fit ended.
+    model
+        To find what is badly explained.
+    source
+        The rows.
+    again
+        Fits once more from given parameters.
+    movable
+        (k,) which components may be put elsewhere.
+    """
+    n_rows = source.totals()[1]
+    for _ in fit.params.weights:
+        dead = np.flatnonzero((fit.params.weights * n_rows < _ALIVE) & movable)
+        if len(dead) == 0:
+            return fit
+        try:
+            other = again(reseeded(fit.params, worst_rows(model, fit.params, source, len(dead)), dead))
+        except (ValueError, FloatingPointError):
+            # without a prior the new place can be a single point, which has no covariance: the fit stands as it is
+            return fit
+        if other.trace[-1] <= fit.trace[-1] + ROUNDING * abs(fit.trace[-1]):
+            return fit
+        fit = _joined(fit, other)
+    return fit
+
+
+def _counted(chunk: Chunk) -> NDArray[np.bool_]:
+    return np.ones(chunk.n_rows, bool) if chunk.weights is None else chunk.weights > 0
+
+
+def worst_rows(model: GaussianMixtureModel, params: GaussianParams, source: ChunkSource, n: int) -> Array:
+    """(n, d) the rows of lowest density."""
+    rows, levels = [], []
+    for chunk in source:
+        density = np.logaddexp.reduce(model.log_joint(params, chunk.X), axis=1)
+        lowest = np.argsort(np.where(_counted(chunk), density, np.inf), kind="stable")[:n]
+        rows.append(np.asarray(chunk.X[lowest], dtype=float))
+        levels.append(density[lowest])
+    return np.concatenate(rows)[np.argsort(np.concatenate(levels), kind="stable")[:n]]
+
+
+def reseeded(params: GaussianParams, rows: Array, dead: NDArray[np.intp]) -> GaussianParams:
+    """The mixture with its dead components at these rows, each of average weight and covariance."""
+    weights, means = params.weights.copy(), params.means.copy()
+    k = len(weights)
+    places = params.frame.inward(rows)
+    means[dead] = np.where(np.isnan(places), 0.0, places)
+    weights[dead] = 0.0
+    weights *= (1 - len(dead) / k) / weights.sum()
+    covariances = params.covariances.copy()
+    if params.kind != "tied":
+        covariances[dead] = np.tensordot(weights / weights.sum(), params.covariances, axes=1)
+    weights[dead] = 1 / k
+    return replace(params, weights=weights, means=means, covariances=covariances)
+
+
+def _joined(fit: Fit, other: Fit) -> Fit:
+    """The second fit as the end of the first; what it took to get back up is not told."""
+    risen = tuple(value for value in other.trace if value > fit.trace[-1])
+    return replace(other, trace=fit.trace + risen, n_iter=fit.n_iter + other.n_iter)

@@ -1,0 +1,1 @@
+"""Mixtures over tables of mixed types."""

@@ -1,0 +1,90 @@
+"""Learning from more rows, from another mixture's rows, and unlearning rows: arithmetic on expected statistics."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from latently.cluster.mixture.model import MixtureSums
+from latently.distributions import Parts
+from latently.distributions.components.base import Ints, Mask
+from latently.distributions.components.order import both_labelled, labelled_components, matched_order, named_by
+from latently.learn.engine.reduce import reducing
+
+
+class MixtureOnline:
+    """`partial_fit`, `forget` and `merge`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
+        """Learn from further rows: their expected statistics under the current mixture join those so far.
+
+        The first call is a `fit`. Earlier rows keep the responsibilities that they were given when seen.
+        """
+        if not hasattr(self, "statistics_"):
+            return self.fit(X, sample_weight=sample_weight, labels=labels)
+        found = self._learn_from(self.statistics_ + self._expected(X, sample_weight, labels))
+        found._labelled = labelled_components(self) | named_by(labels, self._k)
+        return found
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
+        """Take rows away again, by their statistics.
+
+        Exact where responsibilities do not depend on the parameters: with one component, or if `labels` gives
+        the component of every row, then and now. Otherwise the rows are taken away with the responsibilities
+        that the mixture gives them now, and the other rows keep theirs; a new `fit` may move further.
+        """
+        check_is_fitted(self)
+        gone, had = self._expected(X, sample_weight, labels), self.statistics_
+        left = had - gone
+        if left.rows <= 1e-9 * had.rows:
+            raise ValueError(
+                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from {had.rows:g}, and "
+                "some must remain"
+            )
+        if (left.weight < -1e-3 * had.rows).any():
+            short = int(np.argmin(left.weight))
+            raise ValueError(
+                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} "
+                f"now, which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
+            )
+        for block, before, now in zip(self.model_.blocks, had.parts.parts, left.parts.parts, strict=True):
+            block.refuse_lost(before, now)
+        return self._learn_from(left)
+
+    def merge(self, other: Self) -> Self:
+        """Add what another fitted mixture of the same columns has seen; its components are matched to ours.
+
+        Components that both mixtures know by labels keep their places; the others go to those that they are nearest to.
+        Exact with one component; otherwise rows keep the responsibilities that each mixture gave them.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        self._check_alike(other)
+        theirs = other.statistics_
+        return self._learn_from(self.statistics_ + theirs.permuted(self._matched(theirs, both_labelled(self, other))))
+
+    def _check_alike(self, other: Any) -> None:
+        mine, theirs = ([(type(b), b.columns, b.names) for b in m.model_.blocks] for m in (self, other))
+        if mine != theirs or self._k != other._k:
+            raise ValueError("mixtures of different columns, families or numbers of components cannot be merged")
+
+    def _matched(self, theirs: MixtureSums, stay: Mask) -> Ints:
+        """Which of their components belongs to each of ours: that of highest expected log density."""
+        triples = zip(self.model_.blocks, self.parameters_.parts, theirs.parts.parts, strict=True)
+        density = np.sum([block.cross(theta, stats) for block, theta, stats in triples], axis=0)
+        return matched_order(-density / np.maximum(theirs.weight, 1e-9), stay)
+
+    def _expected(self, X: Any, sample_weight: Any, labels: Any) -> MixtureSums:
+        model = replace(self.model_, labelled=labels is not None)
+        with reducing(self._source(X, sample_weight, labels, reset=False)) as reduce:
+            return reduce(lambda chunk: model.expect(self.parameters_, chunk))
+
+    def _learn_from(self, stats: MixtureSums) -> Self:
+        """Parameters from statistics, under priors about all rows that they come from."""
+        pairs = zip(self.model_.blocks, stats.parts.parts, strict=True)
+        model = self._with_priors(self.model_, Parts(tuple(block.pooled(part) for block, part in pairs)))
+        self._keep(model, model.update(self.parameters_, stats), stats)
+        return self

@@ -1,0 +1,1 @@
+"""Tables as chunks of rows: from memory, files, iterators and sequences."""

@@ -1,0 +1,1 @@
+"""Files of arrays with a JSON manifest."""

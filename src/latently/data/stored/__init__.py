@@ -1,0 +1,1 @@
+"""Tables on disk or from iterators, read a chunk at a time."""

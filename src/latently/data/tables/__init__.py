@@ -1,0 +1,1 @@
+"""Tables in memory: the one border to dataframes, checked float matrices, Arrow columns."""

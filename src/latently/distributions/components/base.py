@@ -1,0 +1,261 @@
+"""What a mixture over a table needs to know about a group of its columns: the interface."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import reduce as fold
+from operator import add
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.distributions import ColumnError, Distribution
+from latently.distributions.components.spread import within_deviation
+from latently.distributions.inputs import Array, patterns
+from latently.distributions.statistics import Additive, refuse_lost
+
+Ints: TypeAlias = NDArray[np.intp]
+Mask: TypeAlias = NDArray[np.bool_]
+
+LOG_ZERO = -1e300
+"""Stands for log 0: below any log density, yet the sums of it are numbers."""
+
+FEW = 1e-10
+"""Weight of rows below which there is nothing to learn from."""
+
+FLOOR = 1e-10
+"""Share of a column's own variance that no component's variance falls below, whatever the prior."""
+
+
+@dataclass(frozen=True)
+class Slab:
+    """Encoded rows (n, d) of a chunk, and a place to keep what does not change from pass to pass."""
+
+    X: Array
+    memo: dict[Any, Any] = field(default_factory=dict)
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made before, or is made now."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        return self.memo[key]
+
+    def patterns(self, columns: Ints) -> list[tuple[Mask, Ints]]:
+        """Rows grouped by which of these columns are observed."""
+        return self.kept(("patterns", *columns), lambda: list(patterns(self.X[:, columns])))
+
+    def take(self, columns: Ints) -> Array:
+        """(n, m) these columns; not a copy if they are all there are."""
+        whole = len(columns) == self.X.shape[1] and np.array_equal(columns, np.arange(len(columns)))
+        return self.X if whole else self.X[:, columns]
+
+    def holes(self, columns: Ints) -> bool:
+        """Whether any of their entries is missing."""
+        return self.kept(("holes", *columns), lambda: bool(np.isnan(self.take(columns)).any()))
+
+
+@dataclass(frozen=True, eq=False)
+class PerComponent(Additive):
+    """A record in which every array, and every tuple, has an entry per component first."""
+
+    def permuted(self, order: Ints) -> Self:
+        """The same record with its components in another order."""
+
+        def moved(value: Any) -> Any:
+            return tuple(value[k] for k in order) if isinstance(value, tuple) else value[order]
+
+        return replace(self, **{f.name: moved(getattr(self, f.name)) for f in fields(self)})
+
+
+@dataclass(frozen=True, eq=False)
+class Block(ABC):
+    """Columns that are described together: configuration and prior, without the parameters (theta).
+
+    Within a component, blocks are independent of each other.
+
+    Parameters
+    ----------
+    columns
+        Positions in the encoded table.
+    names
+        What errors call them.
+    """
+
+    columns: tuple[int, ...]
+    names: tuple[str, ...]
+
+    is_squared: ClassVar[bool] = False
+    """Whether variances are learnt, so that squares must be numbers."""
+
+    FREE: ClassVar[bool] = False
+    """Whether the parameters can be written as free numbers, with a gradient."""
+
+    @property
+    def places(self) -> Ints:
+        """Positions of the columns, as an array."""
+        return np.array(self.columns, dtype=np.intp)
+
+    # learning
+
+    @abstractmethod
+    def first(self, X: Array, k: int) -> Any:
+        """Give parameters of k equal components, near some rows: only to start a first pass from."""
+
+    @abstractmethod
+    def log_density(self, theta: Any, slab: Slab, out: Array) -> None:
+        """Add the log density of the observed entries to out (K, n)."""
+
+    @abstractmethod
+    def expect(self, theta: Any, slab: Slab, R: Array) -> Any:
+        """Sum up statistics, with responsibilities R (K, n)."""
+
+    @abstractmethod
+    def update(self, theta: Any, stats: Any) -> Any:
+        """Parameters that are best for these statistics, under the prior."""
+
+    @abstractmethod
+    def log_prior(self, theta: Any) -> float:
+        """Log prior density of the parameters, up to a constant."""
+
+    def rounding(self, theta: Any) -> float:
+        """Nats per row by which rounding may move a log density that is small beside its terms."""
+        return 0.0
+
+    @abstractmethod
+    def with_prior(self, pooled: Any, priors: Sequence[Any]) -> Self:
+        """The same block with a prior: per column a strength in rows, or a conjugate prior."""
+
+    def inside_clusters(self, X: Array, weights: Array, k: int) -> Array | None:
+        """How wide its columns X (n, m) are inside k clusters, (m,), if its default priors are relative to that."""
+        return within_deviation(X, weights, np.full(X.shape[1], np.inf), k) if self.is_squared else None
+
+    def with_spread(self, spread: Array | None) -> Self:
+        """The same block with default priors about what was measured inside clusters, or about all rows."""
+        return self
+
+    @abstractmethod
+    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
+        """The same block, with the parameters of some of its columns fixed in component k."""
+
+    def with_bounds(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """The same block, with parameters of some of its columns inside bounds, by name."""
+        raise ColumnError(self.names[self.columns.index(columns[0])], "is of a family that takes no bounds")
+
+    def with_tied(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """The same block, with parameters of some of its columns shared by groups of components, by name."""
+        raise ColumnError(self.names[self.columns.index(columns[0])], "is of a family that cannot be tied")
+
+    @property
+    @abstractmethod
+    def is_limited(self) -> bool:
+        """Whether anything is fixed, bounded or shared."""
+
+    @property
+    def only_fixed(self) -> bool:
+        """Whether nothing is bounded or shared."""
+        return True
+
+    @abstractmethod
+    def held(self, theta: Any) -> Any:
+        """Parameters that keep to the limits, near those given."""
+
+    @abstractmethod
+    def loose(self) -> Self:
+        """The same block without limits."""
+
+    def begin(self, theta: Any, slab: Slab, R: Array) -> Any:
+        """Parameters to start from, given responsibilities R (K, n) and what all rows are like."""
+        return self.update(theta, self.expect(theta, slab, R))
+
+    @abstractmethod
+    def n_parameters(self, theta: Any) -> int:
+        """Number of free parameters."""
+
+    def pooled(self, stats: Any) -> Any:
+        """Statistics of all components together, as of one."""
+        return fold(add, [stats.permuted(np.array([k])) for k in range(len(stats.weight))])
+
+    @abstractmethod
+    def observed(self, stats: Any) -> Array:
+        """(m,) weight of the observed entries of each column."""
+
+    def squares(self, stats: Any) -> tuple[Array, Array, Array] | None:
+        """(K, m) sums of squares, those about the mean with what the prior adds, and weights; None for counts."""
+        return None
+
+    def refuse_lost(self, before: Any, left: Any) -> None:
+        """An error where taking rows away has cost digits of what is left; counts lose none."""
+        had, now = self.squares(before), self.squares(left)
+        if had is None or now is None:
+            return
+        try:
+            refuse_lost(had[0], *now[1:])
+        except ColumnError as problem:
+            raise problem.named(self.names[int(problem.column)]) from None
+
+    @abstractmethod
+    def cross(self, theta: Any, stats: Any) -> Array:
+        """(K, L) expected log density, under each of our components, of what each of L others has seen."""
+
+    # talking to distributions
+
+    @abstractmethod
+    def distributions(self, theta: Any, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
+        """Component k as distributions with their columns."""
+
+    @abstractmethod
+    def from_distributions(self, given: Sequence[Distribution]) -> Any:
+        """Parameters from a distribution of all columns of the table for each component."""
+
+    # answers
+
+    @abstractmethod
+    def sample(self, theta: Any, labels: Ints, rng: np.random.Generator) -> Array:
+        """Draw a row (n, m) from each of these components."""
+
+    @abstractmethod
+    def fill(self, theta: Any, slab: Slab, R: Array) -> Array:
+        """(n, m) conditional mean, or most probable code, of every entry that is missing; others anyhow."""
+
+    @abstractmethod
+    def between(self, theta: Any, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+        """Ends (n, m) of equal-tailed intervals of every entry that is missing."""
+
+    def draw(self, theta: Any, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
+        """Draw (n, m) missing entries given the observed ones and the component."""
+        return self.sample(theta, labels, rng)
+
+
+def safe_log(values: Array) -> Array:
+    """Logarithms, with LOG_ZERO for those of zero."""
+    return np.log(values, out=np.full(np.shape(values), LOG_ZERO), where=np.asarray(values) > 0)
+
+
+def floored(variance: Array, mean: Array) -> Array:
+    """A column's own variance; one for a column that does not vary (to rounding), which keeps its own unit."""
+    rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
+    return np.where(variance > np.maximum(rounding, np.finfo(float).tiny), variance, 1.0)
+
+
+def inside(variance: Array, deviation: Array | None) -> Array:
+    """Variances inside clusters, which are no wider than all rows, if they were measured."""
+    return variance if deviation is None else np.minimum(variance, deviation**2)
+
+
+def mixture_quantile(cdf: Callable[[Array], Array], low: Array, high: Array, level: float, whole: bool) -> Array:
+    """Level of a distribution that lies between two numbers, by bisection; all arrays (n,).
+
+    A quantile of a mixture lies between the least and the greatest quantile of its components.
+    """
+    if whole:
+        low = low - 1.0
+    for _ in range(200):
+        middle = np.floor((low + high) / 2) if whole else (low + high) / 2
+        if ((middle <= low) | (middle >= high)).all():
+            break
+        reached = cdf(middle) >= level
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        if not whole and (high - low <= 1e-12 * np.maximum(np.abs(low), np.abs(high))).all():
+            break
+    return high

@@ -1,0 +1,281 @@
+"""Columns of a mixture over a table that follow any other family of distributions, of one column or several."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from latently.distributions import (
+    Bernoulli,
+    Categorical,
+    ColumnError,
+    Dirichlet,
+    Distribution,
+    Exponential,
+    Family,
+    Gamma,
+    Multinomial,
+    Prior,
+)
+from latently.distributions.components.base import FEW, LOG_ZERO, Block, Ints, PerComponent, Slab, mixture_quantile
+from latently.distributions.components.numeric import SHY
+from latently.distributions.components.spread import shortest_scale
+from latently.distributions.conjugate import log_prior
+from latently.distributions.inputs import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Members(PerComponent):
+    """A distribution per component."""
+
+    members: tuple[Distribution, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MemberSums(PerComponent):
+    """Weights (K,), and the statistics of each component's distribution."""
+
+    weight: Array
+    parts: tuple[Any, ...]
+
+    def _combine(self, other: "MemberSums", sign: int) -> "MemberSums":
+        pairs = zip(self.parts, other.parts, strict=True)
+        return MemberSums(self.weight + sign * other.weight, tuple(a._combine(b, sign) for a, b in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyBlock(Block):
+    """Columns with a distribution of the user's choice, the same for all components or one for each.
+
+    A component for which a family has no best member (a Gamma that has seen one value, say) keeps the one it
+    has. `widths` is the number of categories of each column, zero if it is numeric.
+    """
+
+    templates: tuple[Family, ...] = ()
+    widths: tuple[int, ...] = ()
+    prior: Any = None
+    spread: Array | None = None  # (m,) scale of the shortest clusters, of exponential columns
+    fixed: tuple[Distribution | None, ...] = ()
+
+    # learning
+
+    def first(self, X: Array, k: int) -> Members:
+        """Templates fitted to the rows, unless they have parameters already."""
+        rows = X[:, self.places]
+        given = self.templates if len(self.templates) == k else self.templates[:1] * k
+        fitted: dict[int, Distribution] = {}
+        for template in given:
+            if id(template) not in fitted:
+                fitted[id(template)] = template if template.is_fitted else self._named(template.fit, rows)
+        return Members(tuple(fitted[id(template)] for template in given))
+
+    def _named(self, ask: Any, *given: Any) -> Any:
+        try:
+            return ask(*given)
+        except ColumnError as problem:
+            raise problem.named(self.names[int(problem.column)]) from None
+
+    def log_density(self, theta: Members, slab: Slab, out: Array) -> None:
+        """Add the log densities, one component after the other."""
+        rows = slab.take(self.places)
+        for row, member in zip(out, theta.members, strict=True):
+            row += np.maximum(member.log_prob(rows), LOG_ZERO)
+
+    def expect(self, theta: Members, slab: Slab, R: Array) -> MemberSums:
+        """Statistics with missing entries at their expectation."""
+        rows = slab.take(self.places)
+        parts = tuple(self._named(m.expected_statistics, rows, r) for m, r in zip(theta.members, R, strict=True))
+        return MemberSums(R.sum(axis=1), parts)
+
+    def update(self, theta: Members, stats: MemberSums) -> Members:
+        """Fit every distribution to its own statistics."""
+        triples = zip(theta.members, stats.parts, stats.weight, strict=True)
+        return self.held(Members(tuple(self._fit(*triple) for triple in triples)))
+
+    def _fit(self, old: Any, part: Any, weight: float) -> Distribution:
+        if weight <= FEW:
+            return old
+        try:
+            return old.from_statistics(part, self.prior)
+        except ValueError:
+            return old
+
+    def held(self, theta: Members) -> Members:
+        """Put fixed distributions in their place."""
+        if not self.fixed:
+            return theta
+        return Members(tuple(m if f is None else f for m, f in zip(theta.members, self.fixed, strict=True)))
+
+    def log_prior(self, theta: Members) -> float:
+        """Log prior of every distribution's parameters."""
+        return sum(log_prior(member, self.prior) for member in theta.members)
+
+    def with_prior(self, pooled: MemberSums, priors: Sequence[Any]) -> Self:
+        """Prior of the group; a strength means something to the families that have conjugate priors."""
+        given = priors[0]
+        if given is None or isinstance(given, Prior | list | tuple):
+            return replace(self, prior=given)
+        if not isinstance(given, int | float):
+            raise ColumnError(self.names[0], f"needs a prior or a strength, not {type(given).__name__}")
+        return replace(self, prior=self._default_prior(pooled, float(given)))
+
+    def _default_prior(self, pooled: MemberSums, strength: float) -> Prior | None:
+        template = self.templates[0]
+        if strength == 0 or len(self.templates) > 1:
+            return None
+        if isinstance(template, Exponential):
+            mean = template.from_statistics(pooled.parts[0]).mean
+            scale = mean if self.spread is None else np.minimum(mean, self.spread)
+            return Gamma(1 + SHY * strength, SHY * strength * scale)
+        if isinstance(template, Multinomial):
+            return Dirichlet(1 + strength * template.from_statistics(pooled.parts[0]).probabilities)
+        return None
+
+    def inside_clusters(self, X: Array, weights: Array, k: int) -> Array | None:
+        """The scale of the shortest clusters, which the default prior of exponential columns is about."""
+        alike = len(self.templates) == 1 and isinstance(self.templates[0], Exponential)
+        return shortest_scale(X, weights, k) if alike else None
+
+    def with_spread(self, spread: Array | None) -> Self:
+        """Default priors about this scale."""
+        return replace(self, spread=spread)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a distribution is fixed."""
+        return bool(self.fixed)
+
+    def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
+        """Fix the distribution of component k."""
+        if not isinstance(given, Distribution):
+            raise ColumnError(self.names[0], "is of a family that is fixed by a distribution, not by name")
+        if tuple(columns) != self.columns:
+            raise ColumnError(self.names[0], f"is in the group {self.names}: fix all of it")
+        room = list(self.fixed or (None,) * n_components)
+        room[k] = given
+        return replace(self, fixed=tuple(room))
+
+    def loose(self) -> Self:
+        """The same block with nothing fixed."""
+        return replace(self, fixed=())
+
+    def begin(self, theta: Members, slab: Slab, R: Array) -> Members:
+        """Templates fitted to the rows of their components; what all rows are like where those are too few."""
+        rows = slab.take(self.places)
+        given = self.templates if len(self.templates) == len(R) else self.templates * len(R)
+        triples = zip(given, theta.members, R, strict=True)
+        return Members(tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0]) for t, m, r in triples))
+
+    def n_parameters(self, theta: Members) -> int:
+        """Those of all distributions."""
+        free = self.fixed or (None,) * len(theta.members)
+        return sum(m.n_parameters for m, f in zip(theta.members, free, strict=True) if f is None)
+
+    def pooled(self, stats: MemberSums) -> MemberSums:
+        """Statistics of all components together; of the first alone where each is of a family of its own."""
+        return super().pooled(stats) if len(self.templates) == 1 else stats.permuted(np.array([0]))
+
+    def observed(self, stats: MemberSums) -> Array:
+        """Weight of the rows: a family refuses a column without values itself."""
+        return np.full(len(self.columns), stats.weight.sum())
+
+    def cross(self, theta: Members, stats: MemberSums) -> Array:
+        """Each with its own: statistics of a family do not tell the density under another member."""
+        return np.where(np.eye(len(theta.members)), 0.0, -max(stats.weight.sum(), 1.0))
+
+    # talking to distributions
+
+    def distributions(self, theta: Members, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
+        """The distribution itself."""
+        return [(theta.members[k], self.columns)]
+
+    def from_distributions(self, given: Sequence[Distribution]) -> Members:
+        """Distributions of these columns."""
+        return Members(tuple(d.marginal(self.columns) for d in given))
+
+    # answers
+
+    def sample(self, theta: Members, labels: Ints, rng: np.random.Generator) -> Array:
+        """Draw rows."""
+        out = np.empty((len(labels), len(self.columns)))
+        for k, member in enumerate(theta.members):
+            here = np.flatnonzero(labels == k)
+            out[here] = member.sample(len(here), rng)
+        return out
+
+    def _conditionals(self, theta: Members, slab: Slab) -> Iterator[tuple[Ints, Ints, list[Distribution]]]:
+        """Rows, which of their columns are missing, and the distribution of those in every component."""
+        X = slab.take(self.places)
+        for seen, rows in slab.patterns(self.places):
+            o, h = np.flatnonzero(seen), np.flatnonzero(~seen)
+            if len(h) == 0:
+                continue
+            if len(o) == 0:
+                yield rows, h, list(theta.members)
+                continue
+            for row in rows:
+                yield np.array([row]), h, [m.conditional(o, X[row, o]) for m in theta.members]
+
+    def fill(self, theta: Members, slab: Slab, R: Array) -> Array:
+        """Conditional means, or most probable codes."""
+        out = np.zeros((len(slab.X), len(self.columns)))
+        for rows, missing, members in self._conditionals(theta, slab):
+            for a, j in enumerate(missing):
+                if width := _n_codes(members, a, self.widths[j]):
+                    codes = np.arange(width, dtype=np.float64)
+                    chances = np.array([m.marginal(a).prob(codes) for m in members])
+                    out[rows, j] = (R[:, rows].T @ chances).argmax(axis=1)
+                else:
+                    out[rows, j] = R[:, rows].T @ np.array([m.mean[a] for m in members])
+        return out
+
+    def between(self, theta: Members, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+        """Quantiles of the mixtures; codes have no interval but their most probable one."""
+        low = self.fill(theta, slab, R)
+        high = low.copy()
+        for rows, missing, members in self._conditionals(theta, slab):
+            for a, j in enumerate(missing):
+                if not _n_codes(members, a, self.widths[j]):
+                    single = [m.marginal(a) for m in members]
+                    low[rows, j] = _quantile(single, R[:, rows], (1 - level) / 2)
+                    high[rows, j] = _quantile(single, R[:, rows], (1 + level) / 2)
+        return low, high
+
+    def draw(self, theta: Members, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
+        """Draw missing entries given the observed ones."""
+        out = np.zeros((len(slab.X), len(self.columns)))
+        for rows, missing, members in self._conditionals(theta, slab):
+            for k, member in enumerate(members):
+                here = rows[labels[rows] == k]
+                out[np.ix_(here, missing)] = member.sample(len(here), rng)
+        return out
+
+
+def _n_codes(members: list[Distribution], column: int, width: int) -> int:
+    """Categories of a column; zero if it holds numbers."""
+    own = [m.marginal(column) for m in members]
+    if not width and all(isinstance(m, Categorical | Bernoulli) for m in own):
+        return max(m.n_categories if isinstance(m, Categorical) else 2 for m in own)
+    return width
+
+
+def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array) -> Distribution:
+    try:
+        found = template.fit(rows, weights)
+    except ValueError:
+        return otherwise
+    # rows of one component may lack categories that others have
+    known = np.isfinite(found.log_prob(rows)).all() and found.n_parameters == otherwise.n_parameters
+    return found if known else otherwise
+
+
+def _quantile(members: list[Distribution], R: Array, q: float) -> Array:
+    """(n,) quantiles of mixtures of one-column distributions with weights R (K, n)."""
+    ends = np.array([m.quantile(q)[0] for m in members])
+    low, high = np.full(R.shape[1], ends.min()), np.full(R.shape[1], ends.max())
+
+    def cdf(x: Array) -> Array:
+        return np.einsum("kn,kn->n", R, np.array([m.cdf(x) for m in members]))
+
+    return mixture_quantile(cdf, low, high, q, members[0].discrete[0])

@@ -1,0 +1,1 @@
+"""Gaussian components side by side: parameters, moments, missing entries, priors and constraints."""

@@ -1,0 +1,1 @@
+"""One file per family, the same sections in the same order."""

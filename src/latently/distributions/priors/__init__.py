@@ -1,0 +1,1 @@
+"""Conjugate priors of the families."""

@@ -1,0 +1,1 @@
+"""Discrete joint distributions with labels."""

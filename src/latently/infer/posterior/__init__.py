@@ -1,0 +1,1 @@
+"""Posteriors of continuous parameters: exact, on a grid, by Laplace, by sampling."""

@@ -1,0 +1,1 @@
+"""Checkpoints of a fit, and parameters taken apart for them."""

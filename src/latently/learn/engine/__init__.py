@@ -1,0 +1,1 @@
+"""The loop, its reductions over chunks, threads, starts and stops."""

@@ -1,0 +1,152 @@
+"""Estimators that take tables which are not in memory: one base class, whatever the estimator does with the rows."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar, Final
+
+from latently.data.sources.chunks import ChunkSource, is_dask, is_elsewhere
+from latently.data.stored.source import StoredSource
+from latently.learn.estimator.answers import answered
+
+
+class Elsewhere:
+    """Base of estimators that take tables from elsewhere: files, patterns, sources of chunks, Dask collections.
+
+    `fit` and `partial_fit` are given a `ChunkSource` in place of such a table, with weights and targets in its chunks
+    where columns were named for them. Verbs that answer row by row are called for one chunk after the
+    other, and what they say is written to a file. A subclass does no more than handle a `ChunkSource` in `fit`.
+    """
+
+    _row_verbs: ClassVar[tuple[str, ...]] = (
+        "predict", "predict_proba", "predict_log_proba", "score_samples", "transform",
+    )  # fmt: skip
+    _of_sequences: ClassVar[bool] = False
+    """Whether rows mean something only as parts of whole sequences."""
+
+    def _walk(self, f: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+        """Give f(item) for each item, in order."""
+        return map(f, items)
+
+    def _storing(self, path: Any, every: int) -> AbstractContextManager[Any]:
+        """Store a fit that is under way inside a `with` block, if a path is given."""
+        if path is not None:
+            raise ValueError(f"{type(self).__name__} learns in one pass: there is nothing to store in a checkpoint")
+        return nullcontext()
+
+    def _lazily(self, f: Callable[[Any], Any], X: Any) -> Any:
+        """Give f of the rows of a Dask collection, to be computed where they are."""
+        return X.map_partitions(f)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        wrappers = {"fit": learning, "partial_fit": learning} | dict.fromkeys(cls._row_verbs, answering)
+        for name, wrap in wrappers.items():
+            method = getattr(cls, name, None)
+            if inspect.isfunction(method) and not hasattr(method, "takes_elsewhere"):
+                setattr(cls, name, wrap(method))
+
+
+_FIT_OPTIONS: Final = {"columns": None, "filters": None, "sequences_by": None}
+_CHECKPOINT: Final = {"checkpoint": None, "every": 10}
+_ANSWER_OPTIONS: Final = {"to": None, "columns": None, "filters": None, "sequences_by": None, "keep": ()}
+_FIT_TEXT: Final = """
+
+Of a table that is not in memory (see `latently.data.open_source`): `columns` are the names of the features, `filters`
+the rows to take, `y` and `sample_weight` may be names of columns, and `sequences_by` is the one that tells
+sequences apart. With `checkpoint`, a path, an iterative fit is stored there after `every` iterations, and the same
+call goes on where it was stopped."""
+_ANSWER_TEXT: Final = """
+
+Of a table that is not in memory (see `latently.data.open_source`): the answers are written to the Parquet file `to`,
+chunk by chunk, beside the columns named by `keep`; the path is returned."""
+
+
+def learning(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method that learns take tables from elsewhere."""
+
+    @functools.wraps(method)
+    def learn(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        options = {name: kwargs.pop(name, default) for name, default in _FIT_OPTIONS.items()}
+        with self._storing(*(kwargs.pop(name, default) for name, default in _CHECKPOINT.items())):
+            if not isinstance(X, ChunkSource) and not is_elsewhere(X):
+                _refuse(type(self).__name__, options)
+                return method(self, X, *args, **kwargs)
+            bound = signature.bind(self, X, *args, **kwargs)
+            source = _opened(self, bound.arguments, options, new=method.__name__ == "fit")
+            bound.arguments["X"] = source
+            return method(*bound.args, **bound.kwargs)
+
+    signature = inspect.signature(method)
+    return _told(learn, method, {**_FIT_OPTIONS, **_CHECKPOINT}, _FIT_TEXT)
+
+
+def answering(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method that says something about every row take tables from elsewhere."""
+
+    @functools.wraps(method)
+    def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        options = {name: kwargs.pop(name, default) for name, default in _ANSWER_OPTIONS.items()}
+        if not isinstance(X, StoredSource) and not is_elsewhere(X):
+            _refuse(type(self).__name__, options)
+            return method(self, X, *args, **kwargs)
+        return answered(self, functools.partial(method, self), X, args, kwargs, **options)
+
+    return _told(answer, method, _ANSWER_OPTIONS, _ANSWER_TEXT)
+
+
+def _told(
+    wrapper: Callable[..., Any], method: Callable[..., Any], options: dict[str, Any], text: str
+) -> Callable[..., Any]:
+    """The wrapper with what it takes in its signature and documentation."""
+    signature = inspect.signature(method)
+    given = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    rest = [p for p in signature.parameters.values() if p.kind is inspect.Parameter.VAR_KEYWORD]
+    more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=value) for n, value in options.items()]
+    new = [p for p in more if p.name not in signature.parameters]
+    wrapper.__signature__ = signature.replace(parameters=[*given, *new, *rest])  # type: ignore[attr-defined]
+    wrapper.__doc__ = inspect.cleandoc(method.__doc__ or "") + text
+    wrapper.takes_elsewhere = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+def _refuse(who: str, options: dict[str, Any]) -> None:
+    given = [name for name, value in options.items() if value not in (None, ())]
+    if given:
+        raise ValueError(f"{given[0]} is for tables that are not in memory: {who} was given one that is")
+
+
+def _opened(estimator: Any, arguments: dict[str, Any], options: dict[str, Any], *, new: bool) -> ChunkSource:
+    """The source of what is to be learnt from; named columns move from the arguments into it."""
+    X, roles = arguments["X"], {"sequences_by": options["sequences_by"]}
+    for argument, role in (("y", "target"), ("sample_weight", "weights")):
+        value = arguments.get(argument)
+        # weights go with the rows wherever they are; targets in memory are matched to rows by the estimator
+        if isinstance(value, str) or is_dask(X) or (role == "weights" and not isinstance(X, ChunkSource)):
+            roles[role] = value
+            arguments |= {argument: None} if argument in arguments else {}
+    chosen = {"columns": options["columns"], "filters": options["filters"]}
+    if isinstance(X, ChunkSource):
+        _refuse_twice(chosen)
+        return _with_roles(X, roles)
+    if not new and chosen["columns"] is None:
+        chosen["columns"] = getattr(estimator, "feature_names_in_", None)
+    from latently.data.open import open_source
+
+    return open_source(X, **chosen, **roles)
+
+
+def _with_roles(source: ChunkSource, roles: dict[str, Any]) -> ChunkSource:
+    if isinstance(source, StoredSource):
+        return source.with_roles(**roles)
+    given = [name for name, value in roles.items() if value is not None]
+    if given:
+        raise ValueError(f"{type(source).__name__} has no columns by name: it cannot take {given[0]} from one")
+    return source
+
+
+def _refuse_twice(options: dict[str, Any]) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ValueError(f"X is a ChunkSource already: give {given[0]} when making it")

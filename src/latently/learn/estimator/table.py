@@ -1,0 +1,100 @@
+"""What every estimator's skin does first: read the table, remember its columns, say what is wrong with it.
+
+`Elsewhere` is the base class that lets an estimator take tables that are not in memory.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_random_state, validate_data
+
+from latently.data.sources.chunks import ChunkSource
+from latently.data.sources.table_source import TableSource
+from latently.data.tables import frames
+from latently.data.tables.matrix import FloatArray, as_matrix, check_size
+from latently.learn.engine.reduce import mapping
+from latently.learn.estimator import out_of_core as elsewhere
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool = False, min_rows: int = 1) -> FloatArray:
+    """The checked float table of `X`; sets (or compares) the estimator's number and names of columns."""
+    rows = as_matrix(X, allow_nan=allow_nan, min_rows=min_rows)
+    validate_data(estimator, X if hasattr(X, "shape") else rows, reset=reset, skip_check_array=True)
+    return rows
+
+
+def read_source(
+    estimator: Any, source: ChunkSource, *, reset: bool, allow_nan: bool, chunk_rows: int | None = None
+) -> ChunkSource:
+    """The checked source; sets (or compares) the estimator's number and names of columns.
+
+    Parameters
+    ----------
+    estimator
+        Whose columns they are.
+    source
+        Chunks of rows.
+    reset
+        Whether the columns are new to the estimator.
+    allow_nan
+        Whether NaN (missing) may be in it.
+    chunk_rows
+        Most rows in a chunk, as the estimator would cut a table in memory.
+    """
+    # Only an array has no names of its own.
+    default = source.column_names == frames.default_names(source.n_columns)
+    named = source.is_named if isinstance(source, TableSource) else not default
+    adopt_columns(estimator, source.column_names, reset=reset, named=named)
+    if not isinstance(source, TableSource):
+        return source
+    check_size((source.n_rows, source.n_columns), source.where)
+    checked = source.checked(allow_nan=allow_nan)
+    checked = checked if chunk_rows is None else checked.chunked_by(chunk_rows)
+    return checked.for_many_passes() if getattr(estimator, "_is_iterative", False) else checked
+
+
+def adopt_columns(estimator: Any, names: Sequence[str], *, reset: bool, named: bool = True) -> None:
+    """Remember the columns of a source, or compare them with those of the fit."""
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.__dict__.pop("feature_names_in_", None)
+        if named:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif len(names) != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {len(names)} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    elif named and list(getattr(estimator, "feature_names_in_", names)) != list(names):
+        raise ValueError(f"the columns are {list(names)}, but were {list(estimator.feature_names_in_)} at the fit")
+
+
+def seeds(random_state: Any, n: int) -> list[np.random.RandomState]:
+    """Independent generators for `n` restarts, all drawn before the first one runs."""
+    rng = check_random_state(random_state)
+    return [np.random.RandomState(rng.randint(np.iinfo(np.int32).max)) for _ in range(n)]
+
+
+class Elsewhere(elsewhere.Elsewhere):
+    """Base of estimators that take tables from elsewhere, answer with all threads, and can be stopped and go on."""
+
+    _is_iterative: ClassVar[bool] = False
+    """Whether a fit takes many passes, so that it is worth a checkpoint."""
+
+    def _walk(self, f: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+        with mapping(items) as over_items:
+            yield from over_items(f)
+
+    def _lazily(self, f: Callable[[Any], Any], X: Any) -> Any:
+        from latently.learn.dask.reduce import lazy_map
+
+        return lazy_map(f, X)
+
+    def _storing(self, path: Any, every: int) -> AbstractContextManager[Any]:
+        if path is None or not self._is_iterative:
+            return super()._storing(path, every)
+        from latently.learn.checkpoint.checkpoint import checkpointing
+
+        return checkpointing(path, every)

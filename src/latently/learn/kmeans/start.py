@@ -1,0 +1,148 @@
+"""Where K-means starts: rows far apart (greedy k-means++), random rows, given centres, or a function's."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from latently import compiled
+from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.tables.matrix import as_matrix
+from latently.learn.engine.reduce import mapping
+from latently.learn.engine.start import random_rows
+from latently.learn.kmeans.rows import Frame, Table, ready
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+_STRETCH = 1024  # rows whose share of the distance is summed together, to find a drawn row fast
+_NONE = np.empty(0)
+
+
+def given_start(init: Any, table: Table, k: int) -> Array | None:
+    """(k, d) centres that are given as an array, checked; None if they are yet to be found."""
+    return None if isinstance(init, str) or callable(init) else _checked(init, table, k)
+
+
+def start_centres(init: Any, table: Table, frame: Frame, k: int, rng: np.random.RandomState) -> Array:
+    """(k, d) centres about the origin, by the name, the function or the array that says where to start."""
+    if isinstance(init, str):
+        start = spread_start if init == "k-means++" else random_start
+        return start(table.X, table.source, frame, k, rng)
+    return _checked(init(table.X, k, random_state=rng) if callable(init) else init, table, k) - frame.origin
+
+
+def _checked(init: Any, table: Table, k: int) -> Array:
+    centres = as_matrix(init.toarray() if hasattr(init, "toarray") else init, name="init")
+    if len(centres) != k:
+        raise ValueError(f"The shape of the initial centers {centres.shape} does not match the number of clusters {k}.")
+    if centres.shape[1] != table.X.shape[1]:
+        raise ValueError(
+            f"The shape of the initial centers {centres.shape} does not match the number of features of the "
+            f"data {table.X.shape[1]}."
+        )
+    return centres.astype(table.X.dtype).astype(np.float64)
+
+
+def rows_at(X: Any, picked: Indices, frame: Frame) -> Array:
+    """(len(picked), d) rows about the origin; a missing coordinate is taken to be the column's mean."""
+    rows = X[picked]
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    return np.asarray(np.nan_to_num(rows.astype(np.float64) - frame.origin, nan=0.0))
+
+
+def random_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.random.RandomState) -> Array:
+    """(k, d) different rows about the origin, drawn in proportion to their weights."""
+    weights = _weights(source)
+    return rows_at(X, random_rows(weights[:, None], weights, k, rng), frame)
+
+
+def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.random.RandomState) -> Array:
+    """(k, d) rows about the origin: each next one is drawn in proportion to its cost under those before.
+
+    Of several candidates per draw the one that lowers the total cost most is kept.
+    """
+    weights, tries = _weights(source), 2 + int(np.log(k))
+    first = rng.choice(len(weights), size=1, p=weights / weights.sum())
+    centres = np.empty((k, len(frame.origin)))
+    centres[:1] = rows_at(X, first, frame)
+    with mapping(source) as over_chunks:
+        spread = _Spreading(frame, weights, over_chunks, np.full(len(weights), np.inf))
+        for done in range(1, k):
+            mass = spread.join(centres[:done])
+            candidates = rows_at(X, spread.draw(mass, tries, rng), frame)
+            centres[done] = candidates[np.argmax(spread.gains(candidates, centres[:done]))]
+    return centres
+
+
+def _weights(source: ChunkSource) -> Array:
+    return np.concatenate([np.ones(c.n_rows) if c.weights is None else c.weights for c in source])
+
+
+@dataclass
+class _Spreading:
+    """k-means++ under way: each row's cost under the centres so far, and its centre."""
+
+    frame: Frame
+    weights: Array
+    over_chunks: Callable[[Callable[[Chunk], Any]], Iterator[Any]]
+    nearest: Array
+
+    def __post_init__(self) -> None:
+        self.owner = np.zeros(len(self.weights), np.int32)
+        self.stretches: list[tuple[int, int]] = []
+
+    def join(self, centres: Array) -> Array:
+        """Take in the last of the centres; the running sum of what is left of the cost, in stretches of rows."""
+        joined = self._joining(centres[-1:], centres, len(centres) - 1)
+
+        def one(chunk: Chunk) -> tuple[Array, list[tuple[int, int]]]:
+            joined(chunk)
+            cost = self.weights[chunk.start : chunk.stop] * self.nearest[chunk.start : chunk.stop]
+            size = -(-chunk.n_rows // -(-chunk.n_rows // _STRETCH))
+            stretches = [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
+            return np.add.reduceat(cost, np.arange(0, chunk.n_rows, size)), stretches
+
+        left, stretches = zip(*self.over_chunks(one), strict=True)
+        self.stretches = [stretch for some in stretches for stretch in some]
+        return np.cumsum(np.concatenate(left))
+
+    def draw(self, mass: Array, tries: int, rng: np.random.RandomState) -> Indices:
+        """Draw rows in proportion to their cost; in proportion to their weight when no cost is left."""
+        if not mass[-1] > 0:
+            return np.asarray(rng.choice(len(self.weights), size=tries, p=self.weights / self.weights.sum()))
+        drawn = rng.uniform(size=tries) * mass[-1]
+        which = np.searchsorted(mass, drawn, side="right").clip(max=len(mass) - 1)
+        rest = drawn - np.where(which > 0, mass[which - 1], 0.0)
+        return np.array([self._inside(self.stretches[b], r) for b, r in zip(which, rest, strict=True)])
+
+    def _inside(self, stretch: tuple[int, int], rest: float) -> int:
+        start, stop = stretch
+        cost = self.weights[start:stop] * self.nearest[start:stop]
+        found = int(np.searchsorted(np.cumsum(cost), rest, side="right"))
+        # Rounding may point behind the last row that has a cost.
+        return start + min(found, int(np.flatnonzero(cost)[-1]))
+
+    def gains(self, candidates: Array, centres: Array) -> Array:
+        """How much each candidate would lower the total cost, beside the centres so far."""
+        return np.asarray(sum(self.over_chunks(self._joining(candidates, centres, -1))))
+
+    def _joining(self, points: Array, centres: Array, index: int) -> Callable[[Chunk], Array]:
+        """How much each point would lower a chunk's cost; the chunk's rows join it if the index is not negative."""
+        reach = ((points[:, None] - centres) ** 2).sum(axis=2) / 4
+        if self.frame.missing:  # nothing can be ruled out
+            reach[:] = -1.0
+
+        def one(chunk: Chunk) -> Array:
+            falls, at = np.zeros(len(points)), slice(chunk.start, chunk.stop)
+            rows = points, reach, index, self.nearest[at], self.owner[at], falls, self.frame.missing or None
+            compiled.kmeans.lloyd.join(*self._table(chunk), *rows)
+            return falls
+
+        return one
+
+    def _table(self, chunk: Chunk) -> tuple[Any, ...]:
+        weights = _NONE if chunk.weights is None else ready(chunk.weights)
+        return ready(chunk.X), weights, self.frame.origin

@@ -1,0 +1,1 @@
+"""What hidden states emit: K distributions side by side."""

@@ -1,0 +1,292 @@
+"""CategoricalHMM and PoissonHMM."""
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from latently.sequence import expected_failures as expected
+from latently.sequence.emissions.discrete import CategoricalEmission, PoissonEmission
+from latently.sequence.emissions.start import StartData, filled, k_means
+from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.inference.chain import Array
+from latently.sequence.model.transitions import check_prior, check_probabilities
+
+
+class CategoricalHMM(BaseHMM):
+    """Hidden Markov model whose states emit one of several symbols, coded 0, 1, 2, ...
+
+    Takes the place of hmmlearn's class of this name. NaN is a missing symbol; a code that the model has never
+    seen counts as missing, with a warning.
+
+    Parameters
+    ----------
+    n_components
+        Number of states.
+    startprob_prior, transmat_prior, emissionprob_prior
+        Dirichlet parameters, at least 1 (flat).
+    n_features
+        Number of symbols; one more than the largest code seen if None.
+    algorithm, random_state, n_iter, tol, verbose, implementation
+        As in `GaussianHMM`.
+    params, init_params
+        Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
+    startprob, transmat, n_init, checkpoint
+        As in `GaussianHMM`.
+
+    Attributes
+    ----------
+    startprob_, transmat_, emissionprob_
+        Learnt parameters.
+
+    Examples
+    --------
+    >>> model = CategoricalHMM(2)
+    >>> model.startprob_, model.transmat_ = [0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]
+    >>> model.emissionprob_ = [[0.1, 0.4, 0.5], [0.6, 0.3, 0.1]]
+    >>> log_prob, states = model.decode([[0], [1], [2]])
+    >>> float(round(np.exp(log_prob), 5)), states
+    (0.01344, array([1, 0, 0]))
+    """
+
+    PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissionprob_"}
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        startprob_prior: Any = 1.0,
+        transmat_prior: Any = 1.0,
+        *,
+        emissionprob_prior: Any = 1.0,
+        n_features: int | None = None,
+        algorithm: str = "viterbi",
+        random_state: Any = None,
+        n_iter: int = 10,
+        tol: float = 1e-2,
+        verbose: Any = False,
+        params: str = "ste",
+        init_params: str = "ste",
+        implementation: str = "log",
+        startprob: Any = None,
+        transmat: Any = None,
+        n_init: int = 1,
+        checkpoint: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.startprob_prior = startprob_prior
+        self.transmat_prior = transmat_prior
+        self.emissionprob_prior = emissionprob_prior
+        self.n_features = n_features
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.n_iter = n_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.params = params
+        self.init_params = init_params
+        self.implementation = implementation
+        self.startprob = startprob
+        self.transmat = transmat
+        self.n_init = n_init
+        self.checkpoint = checkpoint
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of symbols: as given, or as found by a fit."""
+        return self.__dict__.get("_n_symbols", self.__dict__.get("_n_features"))
+
+    @n_features.setter
+    def n_features(self, value: int | None) -> None:
+        self.__dict__["_n_features"] = value
+        self.__dict__.pop("_n_symbols", None)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters as they were given: `n_features` too, even if a fit has found it."""
+        return {**super().get_params(deep), "n_features": self.__dict__["_n_features"]}
+
+    def _check_values(self, X: Array, reset: bool) -> Array:
+        if X.shape[1] != 1:
+            raise ValueError(f"X has {X.shape[1]} features, but a CategoricalHMM reads a single column of codes")
+        check_whole(X, "symbols are coded as whole numbers 0, 1, 2, ...")
+        C = self.__dict__["_n_features"] if reset else np.shape(self._table())[1]
+        if C is None:
+            return X
+        unseen = X >= C
+        if unseen.any():
+            warnings.warn(
+                f"{int(unseen.sum())} symbols such as {X[unseen][0]:g} are unknown to the model, which has codes 0 "
+                f"to {C - 1}: they count as missing",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return np.where(unseen, np.nan, X)
+        return X
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return expected.CODES
+
+    def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
+        """A column of codes for `latently.checks`: two states with symbols of their own."""
+        return (rng.integers(0, 2, size=(n_rows, 1)) + 2 * (np.arange(n_rows)[:, None] // 10 % 2)).astype(np.float64)
+
+    def __sklearn_tags__(self) -> Any:
+        return _whole_numbers(super().__sklearn_tags__())
+
+    def _table(self) -> Array:
+        if not self._has("emissionprob_"):
+            raise NotFittedError("this CategoricalHMM has no parameters yet: call fit, or assign them")
+        table = np.atleast_2d(np.asarray(self.emissionprob_, dtype=np.float64))
+        given = self.__dict__["_n_features"]
+        C = table.shape[1] if given is None else given
+        return check_probabilities("emissionprob_", table, (self.n_components, C))
+
+    def _emission(self, X: Array | None) -> CategoricalEmission:
+        shape = (self.n_components, int(np.shape(self.emissionprob_)[-1]))
+        prior = check_prior("emissionprob_prior", self.emissionprob_prior, shape)
+        return CategoricalEmission(prior, "e" in self.params, ~self._given_zeros("e", shape))
+
+    def _theta(self) -> Array:
+        return self._table()
+
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
+        filled(X)
+        given = self.__dict__["_n_features"]
+        C = int(np.nanmax(X)) + 1 if given is None else int(given)
+        if "e" not in self.init_params and self._has("emissionprob_"):
+            C = int(np.shape(self.emissionprob_)[-1])
+        self.__dict__["_n_symbols"] = C
+        return {"emissionprob_": rng.dirichlet(np.full(C, 5.0), size=self.n_components)}
+
+    def _store_theta(self, theta: Array) -> None:
+        self._store(emissionprob_=theta)
+
+
+class PoissonHMM(BaseHMM):
+    """Hidden Markov model whose states emit counts, each column with its own rate.
+
+    Takes the place of hmmlearn's class of this name. NaN is a missing count.
+
+    Parameters
+    ----------
+    n_components
+        Number of states.
+    startprob_prior, transmat_prior
+        Dirichlet parameters, at least 1 (flat).
+    lambdas_prior, lambdas_weight
+        Prior number of events and of rows: a rate is (prior + events) / (weight + rows of the state).
+    algorithm, random_state, n_iter, tol, verbose, implementation
+        As in `GaussianHMM`.
+    params, init_params
+        Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), l(ambdas).
+    startprob, transmat, n_init, checkpoint
+        As in `GaussianHMM`.
+
+    Attributes
+    ----------
+    startprob_, transmat_, lambdas_
+        Learnt parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.r_[np.tile([1, 2, 3], 10), np.tile([19, 20, 21], 10)][:, None]
+    >>> np.sort(PoissonHMM(2, random_state=0).fit(X).lambdas_.ravel())
+    array([ 2., 20.])
+    """
+
+    PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "l": "lambdas_"}
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        startprob_prior: Any = 1.0,
+        transmat_prior: Any = 1.0,
+        lambdas_prior: Any = 0.0,
+        lambdas_weight: Any = 0.0,
+        algorithm: str = "viterbi",
+        random_state: Any = None,
+        n_iter: int = 10,
+        tol: float = 1e-2,
+        verbose: Any = False,
+        params: str = "stl",
+        init_params: str = "stl",
+        implementation: str = "log",
+        *,
+        startprob: Any = None,
+        transmat: Any = None,
+        n_init: int = 1,
+        checkpoint: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.startprob_prior = startprob_prior
+        self.transmat_prior = transmat_prior
+        self.lambdas_prior = lambdas_prior
+        self.lambdas_weight = lambdas_weight
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.n_iter = n_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.params = params
+        self.init_params = init_params
+        self.implementation = implementation
+        self.startprob = startprob
+        self.transmat = transmat
+        self.n_init = n_init
+        self.checkpoint = checkpoint
+
+    def _check_values(self, X: Array, reset: bool) -> Array:
+        check_whole(X, "counts are whole numbers 0, 1, 2, ...")
+        return super()._check_values(X, reset)
+
+    def __sklearn_tags__(self) -> Any:
+        return _whole_numbers(super().__sklearn_tags__())
+
+    def _n_columns(self) -> int | None:
+        return np.shape(self.lambdas_)[1] if self._has("lambdas_") else None
+
+    def _emission(self, X: Array | None) -> PoissonEmission:
+        shape = (self.n_components, X.shape[1] if X is not None else np.shape(self.lambdas_)[1])
+        events, exposure = (
+            np.broadcast_to(np.asarray(v, dtype=np.float64), shape) for v in (self.lambdas_prior, self.lambdas_weight)
+        )
+        return PoissonEmission(events, exposure, "l" in self.params)
+
+    def _theta(self) -> Array:
+        if not self._has("lambdas_"):
+            raise NotFittedError("this PoissonHMM has no parameters yet: call fit, or assign them")
+        rates = np.atleast_2d(np.asarray(self.lambdas_, dtype=np.float64))
+        if rates.ndim != 2 or len(rates) != self.n_components or rates.size == 0:
+            raise ValueError(f"lambdas_ must have {self.n_components} rows, got shape {rates.shape}")
+        if not np.isfinite(rates).all() or (rates < 0).any():
+            raise ValueError("lambdas_ must be finite and not negative")
+        return rates
+
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
+        if not self._starts("l"):
+            return {"lambdas_": None}
+        centres = k_means(data, self.n_components, rng)
+        jitter = rng.uniform(0.9, 1.1, size=centres.shape)
+        return {"lambdas_": np.maximum(centres, 0.1 * filled(X).mean(axis=0) + 1e-3) * jitter}
+
+    def _store_theta(self, theta: Array) -> None:
+        self._store(lambdas_=theta)
+
+
+def check_whole(X: Array, rule: str) -> None:
+    """Refuse numbers that are negative or not whole; the error names the first of them."""
+    negative = X < 0
+    wrong = negative if negative.any() else ~np.isnan(X) & (np.floor(X) != X)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        what = "Negative values in data: " if negative.any() else ""
+        raise ValueError(f"{what}column {column} of X has {X[row, column]:g} in row {row}, but {rule}")
+
+
+def _whole_numbers(tags: Any) -> Any:
+    """Tell general checks that values are 0, 1, 2, ...: by the two tags that there are for it."""
+    tags.input_tags.positive_only = tags.input_tags.categorical = True
+    return tags

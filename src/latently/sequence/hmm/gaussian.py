@@ -1,0 +1,230 @@
+"""GaussianHMM."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from latently.distributions.components.floor import Floor
+from latently.distributions.components.gaussian import unscaled as gaussians
+from latently.distributions.components.gaussian.unscaled import Gaussians, Prior
+from latently.sequence.emissions.gaussian import GaussianEmission
+from latently.sequence.emissions.start import StartData, covariance_start, filled, k_means
+from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.inference.chain import Array
+
+
+class GaussianHMM(BaseHMM):
+    """Hidden Markov model whose states emit Gaussian rows.
+
+    Takes the place of hmmlearn's class of this name. NaN is a missing entry, at a fit and afterwards.
+
+    Parameters
+    ----------
+    n_components
+        Number of states.
+    covariance_type
+        "spherical", "diag", "full" or "tied".
+    min_covar
+        Added to the variances that a fit starts from.
+    startprob_prior, transmat_prior
+        Dirichlet parameters, at least 1 (flat).
+    means_prior, means_weight
+        Where the means are expected, and how many rows that is worth.
+    covars_prior, covars_weight
+        Scatter that is added to each state's own (times the identity, for matrices, if it is a number), and its
+        weight.
+    algorithm
+        How `predict` decodes: "viterbi" or "map".
+    random_state
+        Seed.
+    n_iter
+        Iterations at most.
+    tol
+        Converged when the objective rises by less.
+    verbose
+        Show progress on a terminal.
+    params, init_params
+        Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), m(eans),
+        c(ovariances).
+    implementation
+        Accepted for compatibility; there is one implementation, which is both fast and safe.
+    startprob
+        "stationary", or fixed probabilities of the first state with NaN where they are learnt.
+    transmat
+        Fixed transition probabilities, NaN where they are learnt.
+    n_init
+        Number of starts, of which the best is kept.
+    checkpoint
+        Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
+
+    Attributes
+    ----------
+    startprob_, transmat_, means_, covars_
+        Learnt parameters; `covars_` are matrices, except for "diag" and "full", as in hmmlearn.
+    converged_, n_iter_, history_
+        Whether it converged, in how many iterations, and the objective in each (also by the name `trace_`).
+    collapsed_
+        States that have shrunk onto single values, as far as the resolution of the data lets them; empty if all is
+        well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.r_[np.zeros(20), np.full(20, 9.0)][:, None] + np.tile([-0.5, 0.5], 20)[:, None]
+    >>> model = GaussianHMM(2, random_state=0).fit(X)
+    >>> np.sort(model.means_.ravel())
+    array([0., 9.])
+    >>> int(np.abs(np.diff(model.predict(X))).sum())
+    1
+    """
+
+    PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "m": "means_", "c": "covars_"}
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        covariance_type: str = "diag",
+        min_covar: float = 1e-3,
+        startprob_prior: Any = 1.0,
+        transmat_prior: Any = 1.0,
+        means_prior: Any = 0,
+        means_weight: Any = 0,
+        covars_prior: Any = 1e-2,
+        covars_weight: Any = 1,
+        algorithm: str = "viterbi",
+        random_state: Any = None,
+        n_iter: int = 10,
+        tol: float = 1e-2,
+        verbose: Any = False,
+        params: str = "stmc",
+        init_params: str = "stmc",
+        implementation: str = "log",
+        *,
+        startprob: Any = None,
+        transmat: Any = None,
+        n_init: int = 1,
+        checkpoint: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.min_covar = min_covar
+        self.startprob_prior = startprob_prior
+        self.transmat_prior = transmat_prior
+        self.means_prior = means_prior
+        self.means_weight = means_weight
+        self.covars_prior = covars_prior
+        self.covars_weight = covars_weight
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.n_iter = n_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.params = params
+        self.init_params = init_params
+        self.implementation = implementation
+        self.startprob = startprob
+        self.transmat = transmat
+        self.n_init = n_init
+        self.checkpoint = checkpoint
+
+    # attributes
+
+    def _has(self, name: str) -> bool:
+        return ("_covars_" if name == "covars_" else name) in self.__dict__
+
+    @property
+    def covars_(self) -> Array:
+        """Covariances: (K, d, d), for "tied" as well as "spherical" and "diag" written out."""
+        if "_covars_" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has no covars_ yet")
+        if self.covariance_type == "full":
+            return self._covars_
+        return self._gaussians().matrices
+
+    @covars_.setter
+    def covars_(self, value: Any) -> None:
+        self._covars_ = check_covars(value, self.covariance_type, self.n_components)
+
+    def _n_columns(self) -> int | None:
+        return np.shape(self.means_)[1] if self._has("means_") else None
+
+    # model
+
+    def _group(self) -> Any:
+        K = self.n_components
+        return np.zeros(K, dtype=np.int64) if self.covariance_type == "tied" else np.arange(K)
+
+    def _emission(self, X: Array | None) -> GaussianEmission:
+        d = X.shape[1] if X is not None else np.shape(self.means_)[1]
+        floor = None if X is None else Floor.of(X)
+        complete = X is not None and gaussians.is_complete(X)
+        return GaussianEmission(self._prior(d), self.params, floor, complete)
+
+    def _prior(self, d: int) -> Prior:
+        K, kind = self.n_components, self.covariance_type
+        location = np.broadcast_to(np.asarray(self.means_prior, dtype=np.float64), (K, d))
+        strength = np.broadcast_to(np.asarray(self.means_weight, dtype=np.float64), (K,))
+        scatter = np.asarray(self.covars_prior, dtype=np.float64)
+        if kind in ("full", "tied"):
+            G = K if kind == "full" else 1
+            if scatter.ndim == 0:
+                scatter = scatter * np.eye(d)
+            extra = np.broadcast_to(np.maximum(np.asarray(self.covars_weight) - d, 0.0), (G,))
+            return Prior(location, strength, np.broadcast_to(scatter, (G, d, d)), extra)
+        if scatter.ndim == 1 and len(scatter) == K and kind == "spherical":
+            scatter = scatter[:, None]
+        extra = np.broadcast_to(np.maximum(np.asarray(self.covars_weight) - 1.0, 0.0), (K, d))
+        return Prior(location, strength, np.broadcast_to(scatter, (K, d)), extra)
+
+    def _theta(self) -> Gaussians:
+        if not self._has("means_") or not self._has("covars_"):
+            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
+        return self._gaussians()
+
+    def _gaussians(self) -> Gaussians:
+        means = np.asarray(self.means_, dtype=np.float64)
+        if means.ndim != 2 or len(means) != self.n_components or not np.isfinite(means).all():
+            raise ValueError(f"means_ must be {self.n_components} rows of finite numbers, got shape {means.shape}")
+        d, covars = means.shape[1], np.asarray(self._covars_, dtype=np.float64)
+        if self.covariance_type == "tied":
+            covars = covars[None]
+        elif self.covariance_type == "spherical":
+            covars = np.broadcast_to(covars.reshape(self.n_components, -1), means.shape)
+        if covars.shape[1:] != (d,) * (covars.ndim - 1):
+            raise ValueError(f"covars_ have shape {covars.shape}, but the means have {d} columns")
+        return Gaussians(means, np.ascontiguousarray(covars), self.covariance_type, self._group())  # type: ignore[arg-type]
+
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
+        if self.covariance_type not in gaussians.KINDS:
+            raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {self.covariance_type!r}")
+        K, found = self.n_components, dict[str, Any]()
+        if self._starts("m"):
+            found["means_"] = k_means(data, K, rng)
+        if self._starts("c"):
+            found["covars_"] = covariance_start(X, filled(X).mean(axis=0), self.covariance_type, K, self.min_covar)
+        return found
+
+    def _store_theta(self, theta: Gaussians) -> None:
+        self._store(means_=theta.means)
+        self._covars_ = theta.covars[0].copy() if theta.kind == "tied" else theta.covars.copy()
+
+
+def check_covars(value: Any, kind: str, K: int) -> Array:
+    """Give covariances in the shape of their kind, and refuse those that are none."""
+    covars = np.array(value, dtype=np.float64)
+    if kind not in gaussians.KINDS:
+        raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {kind!r}")
+    if kind == "spherical" and covars.size == K:
+        covars = covars.reshape(K)
+    if kind == "tied":
+        covars, K = covars[None] if covars.ndim == 2 else covars, 1
+    if covars.ndim == 0 or len(covars) != K or (kind in ("tied", "full") and covars.ndim != 3):
+        raise ValueError(f"covars_ of kind {kind!r} have shape {covars.shape}, which does not fit {K} states")
+    matrices = covars if kind in ("tied", "full") else covars[..., None, None]
+    if not np.isfinite(covars).all() or not np.allclose(matrices, np.swapaxes(matrices, -1, -2)):
+        raise ValueError(f"covars_ of kind {kind!r} must be finite and symmetric")
+    if (np.linalg.eigvalsh(matrices) <= 0).any():
+        raise ValueError(f"covars_ of kind {kind!r} must be positive (definite)")
+    return covars[0] if kind == "tied" else covars

@@ -1,0 +1,198 @@
+"""GMMHMM."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from latently.distributions.components.floor import Floor
+from latently.distributions.components.gaussian import unscaled as gaussians
+from latently.distributions.components.gaussian.unscaled import Gaussians, Prior
+from latently.sequence.emissions.gaussian import GaussianMixtureEmission, Mixtures
+from latently.sequence.emissions.start import StartData, covariance_start, nested_means
+from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.inference.chain import Array
+from latently.sequence.model.transitions import check_prior, check_probabilities
+
+
+class GMMHMM(BaseHMM):
+    """Hidden Markov model whose states emit rows of Gaussian mixtures.
+
+    Takes the place of hmmlearn's class of this name. NaN is a missing entry.
+
+    Parameters
+    ----------
+    n_components
+        Number of states.
+    n_mix
+        Number of Gaussians in each state's mixture.
+    min_covar
+        Added to the variances that a fit starts from.
+    startprob_prior, transmat_prior, weights_prior
+        Dirichlet parameters, at least 1 (flat).
+    means_prior, means_weight
+        Where the means are expected, and how many rows that is worth.
+    covars_prior, covars_weight
+        For "diag" and "spherical", shape and scale of inverse Gamma priors of the variances; for "full" and
+        "tied", scatter and degrees of freedom of inverse Wishart priors. None is maximum likelihood.
+    algorithm, random_state, n_iter, tol, verbose, implementation
+        As in `GaussianHMM`.
+    covariance_type
+        "spherical", "diag", "full", or "tied" (within a state).
+    params, init_params
+        Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), m(eans),
+        c(ovariances), w(eights).
+    startprob, transmat, n_init, checkpoint
+        As in `GaussianHMM`.
+
+    Attributes
+    ----------
+    startprob_, transmat_, weights_, means_, covars_
+        Learnt parameters; weights are (states, n_mix), means (states, n_mix, columns).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.repeat([0.0, 5.0, 20.0, 25.0], 20)[:, None] + np.tile([-0.5, 0.5], 40)[:, None]
+    >>> model = GMMHMM(2, n_mix=2, random_state=0).fit(X)
+    >>> np.sort(model.means_.ravel()).round(3)
+    array([ 0.,  5., 20., 25.])
+    """
+
+    PARAMETERS: ClassVar[dict[str, str]] = {
+        **BaseHMM.PARAMETERS,
+        "m": "means_",
+        "c": "covars_",
+        "w": "weights_",
+    }
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        n_mix: int = 1,
+        min_covar: float = 1e-3,
+        startprob_prior: Any = 1.0,
+        transmat_prior: Any = 1.0,
+        weights_prior: Any = 1.0,
+        means_prior: Any = 0.0,
+        means_weight: Any = 0.0,
+        covars_prior: Any = None,
+        covars_weight: Any = None,
+        algorithm: str = "viterbi",
+        covariance_type: str = "diag",
+        random_state: Any = None,
+        n_iter: int = 10,
+        tol: float = 1e-2,
+        verbose: Any = False,
+        params: str = "stmcw",
+        init_params: str = "stmcw",
+        implementation: str = "log",
+        *,
+        startprob: Any = None,
+        transmat: Any = None,
+        n_init: int = 1,
+        checkpoint: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_mix = n_mix
+        self.min_covar = min_covar
+        self.startprob_prior = startprob_prior
+        self.transmat_prior = transmat_prior
+        self.weights_prior = weights_prior
+        self.means_prior = means_prior
+        self.means_weight = means_weight
+        self.covars_prior = covars_prior
+        self.covars_weight = covars_weight
+        self.algorithm = algorithm
+        self.covariance_type = covariance_type
+        self.random_state = random_state
+        self.n_iter = n_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.params = params
+        self.init_params = init_params
+        self.implementation = implementation
+        self.startprob = startprob
+        self.transmat = transmat
+        self.n_init = n_init
+        self.checkpoint = checkpoint
+
+    def _n_columns(self) -> int | None:
+        return np.shape(self.means_)[-1] if self._has("means_") else None
+
+    def _emission(self, X: Array | None) -> GaussianMixtureEmission:
+        d = X.shape[1] if X is not None else np.shape(self.means_)[-1]
+        floor = None if X is None else Floor.of(X)
+        weights = check_prior("weights_prior", self.weights_prior, (self.n_components, self.n_mix))
+        return GaussianMixtureEmission(weights, self._prior(d), self.params, floor)
+
+    def _prior(self, d: int) -> Prior:
+        K, M = self.n_components, self.n_mix
+        location = np.broadcast_to(np.asarray(self.means_prior, dtype=np.float64), (K, M, d)).reshape(K * M, d)
+        strength = np.broadcast_to(np.asarray(self.means_weight, dtype=np.float64), (K, M)).ravel()
+        if self.covariance_type in ("full", "tied"):
+            tied = self.covariance_type == "tied"
+            G, flat = (K, -(M + d + 1.0)) if tied else (K * M, -(d + 2.0))
+            scatter = np.asarray(0.0 if self.covars_prior is None else self.covars_prior, dtype=np.float64)
+            scatter = scatter * np.eye(d) if scatter.ndim == 0 else scatter.reshape(-1, d, d)
+            nu = np.asarray(flat if self.covars_weight is None else self.covars_weight, dtype=np.float64)
+            extra = np.broadcast_to(nu.reshape(-1) - flat, (G,))
+            return Prior(location, strength, np.broadcast_to(scatter, (G, d, d)), extra)
+        shape = (K, M, d)
+        flat = -1.5 if self.covariance_type == "diag" else -(d + 2.0) / 2
+        share = 1 if self.covariance_type == "diag" else d
+        alpha = _columns(flat if self.covars_prior is None else self.covars_prior, shape)
+        beta = _columns(0.0 if self.covars_weight is None else self.covars_weight, shape)
+        extra = 2 * (alpha - flat) / share
+        return Prior(location, strength, (2 * beta / share).reshape(K * M, d), extra.reshape(K * M, d))
+
+    def _theta(self) -> Mixtures:
+        if not all(self._has(name) for name in ("weights_", "means_", "covars_")):
+            raise NotFittedError("this GMMHMM has no parameters yet: call fit, or assign them")
+        K, M, kind = self.n_components, self.n_mix, self.covariance_type
+        weights = check_probabilities("weights_", self.weights_, (K, M))
+        means = np.asarray(self.means_, dtype=np.float64)
+        if means.ndim != 3 or means.shape[:2] != (K, M) or not np.isfinite(means).all():
+            raise ValueError(f"means_ must have shape ({K}, {M}, columns), got {means.shape}")
+        d, covars = means.shape[2], np.asarray(self.covars_, dtype=np.float64)
+        shapes = {"full": (K, M, d, d), "tied": (K, d, d), "diag": (K, M, d), "spherical": (K, M)}
+        if kind not in shapes or covars.shape != shapes[kind]:
+            raise ValueError(f"covars_ have shape {covars.shape}, which is not that of {kind!r} for these means")
+        if kind in ("full", "tied"):
+            covars = covars.reshape(-1, d, d)
+            if not (np.isfinite(covars).all() and (np.linalg.eigvalsh(covars) > 0).all()):
+                raise ValueError(f"covars_ of kind {kind!r} must be positive definite")
+        else:
+            covars = np.ascontiguousarray(np.broadcast_to(covars.reshape(K * M, -1), (K * M, d)))
+            if not (np.isfinite(covars).all() and (covars > 0).all()):
+                raise ValueError(f"covars_ of kind {kind!r} must be positive")
+        group = np.repeat(np.arange(K), M) if kind == "tied" else np.arange(K * M)
+        return Mixtures(weights, Gaussians(means.reshape(K * M, d), covars, kind, group))  # type: ignore[arg-type]
+
+    def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
+        X = data.X
+        K, M, kind = self.n_components, self.n_mix, self.covariance_type
+        if kind not in gaussians.KINDS:
+            raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {kind!r}")
+        needed = "m" in self.init_params or not self._has("means_")
+        # "tied" is within a state: one full matrix for each
+        shape = {"tied": "full"}.get(kind, kind)
+        means = nested_means(data, K, M, rng) if needed else np.asarray(self.means_, dtype=np.float64)
+        flat = covariance_start(X, means, shape, K if kind == "tied" else K * M, self.min_covar)
+        covars = flat if kind == "tied" else flat.reshape(K, M, *flat.shape[1:])
+        return {"weights_": np.full((K, M), 1 / M), "means_": means, "covars_": covars}
+
+    def _store_theta(self, theta: Mixtures) -> None:
+        K, M = theta.weights.shape
+        covars = theta.parts.covars
+        if self.covariance_type == "spherical":
+            covars = covars[:, 0].reshape(K, M)
+        elif self.covariance_type != "tied":
+            covars = covars.reshape(K, M, *covars.shape[1:])
+        self._store(weights_=theta.weights, means_=theta.parts.means.reshape(K, M, -1), covars_=covars)
+
+
+def _columns(value: Any, shape: tuple[int, int, int]) -> Array:
+    """Spread a number, (K, M) or (K, M, d) over states, components and columns."""
+    array = np.asarray(value, dtype=np.float64)
+    return np.broadcast_to(array[..., None] if array.ndim == 2 else array, shape)

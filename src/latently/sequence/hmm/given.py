@@ -1,0 +1,61 @@
+"""Parameters that a user assigns, and those that a fit finds: told apart, and the first kept by `clone`."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from latently.sequence.hmm.monitor import ConvergenceMonitor
+from latently.sequence.inference.chain import Array
+
+
+class GivenMixin(BaseEstimator):
+    """Attributes of a model: which were given, which are there."""
+
+    PARAMETERS: ClassVar[dict[str, str]] = {"s": "startprob_", "t": "transmat_"}
+    """Letter in `params` and `init_params`, and name, of what can be given and learnt."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.PARAMETERS.values():
+            self.__dict__.setdefault("_given", {})[name] = value
+        super().__setattr__(name, value)
+
+    def _store(self, **values: Any) -> None:
+        """Set parameters from inside: what the user gave stays what the user gave."""
+        given = dict(self.__dict__.get("_given", {}))
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.__dict__["_given"] = given
+
+    def _has(self, name: str) -> bool:
+        return name in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return all(self._has(name) for name in self.PARAMETERS.values())
+
+    def __sklearn_clone__(self) -> Self:
+        plain = type(self)(**{k: clone(v, safe=False) for k, v in self.get_params(deep=False).items()})
+        for name, value in self.__dict__.get("_given", {}).items():
+            setattr(plain, name, np.array(value))
+        return plain
+
+    @property
+    def trace_(self) -> Array:
+        """Objective of each iteration of the last fit (`history_`), by the name that other estimators have for it."""
+        if "history_" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has not been fitted")
+        return np.asarray(self.__dict__["history_"])
+
+    @property
+    def monitor_(self) -> Any:
+        """Objective of each iteration of the last fit; a monitor that is assigned is asked when to stop."""
+        if "_own_monitor" in self.__dict__:
+            return self.__dict__["_own_monitor"]
+        monitor = ConvergenceMonitor(self.tol, self.n_iter, self.verbose)
+        for value in self.__dict__.get("history_", ()):
+            monitor.report(float(value))
+        return monitor
+
+    @monitor_.setter
+    def monitor_(self, monitor: Any) -> None:
+        self.__dict__["_own_monitor"] = monitor

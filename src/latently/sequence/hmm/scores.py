@@ -1,0 +1,149 @@
+"""Slopes of the log-likelihood, and the standard errors that follow from its curvature."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from latently.data.sources.sequences import Sequences
+from latently.distributions.inputs import as_weights
+from latently.learn.engine.information import covariance_at_maximum
+from latently.sequence.emissions.free import Piece, emission_piece
+from latently.sequence.emissions.gradient import emission_slope, logit_slope
+from latently.sequence.emissions.unconstrained import Reader, from_logits, logits, pack_emission, unpack_emission
+from latently.sequence.inference.chain import Array, Chain, first_rows, stationary
+from latently.sequence.inference.forward_backward import Smoothed, smooth
+from latently.sequence.model.hmm import HmmModel, Params
+
+STEP = 1e-5
+"""Step of numerical slopes, for coordinates whose natural unit is one."""
+
+FAR = 1e-4
+"""Step, in units, of differences of exact slopes: they are then good to eight digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The parameters of a model as a flat vector: logits of free probabilities, then those of the emissions."""
+
+    model: HmmModel
+    like: Params
+
+    def pack(self) -> Array:
+        """The parameters as a vector."""
+        rule, chain = self.model.rule, self.like.chain
+        start = np.empty(0) if rule.is_stationary else logits(chain.start, np.isnan(rule.start))
+        moves = logits(chain.transition, np.isnan(rule.transition))
+        return np.concatenate([start, moves, pack_emission(self.model.emission, self.like.theta)])
+
+    def unpack(self, vector: Array) -> Params:
+        """Parameters from a vector."""
+        rule, chain, reader = self.model.rule, self.like.chain, Reader(vector)
+        start = chain.start if rule.is_stationary else from_logits(reader, chain.start, np.isnan(rule.start))
+        A = from_logits(reader, chain.transition, np.isnan(rule.transition))
+        theta = unpack_emission(reader, self.model.emission, self.like.theta)
+        return Params(Chain(stationary(A) if rule.is_stationary else start, A), theta)
+
+    def directions(self) -> Array:
+        """Directions (P, F) in which the parameters are free, each as long as its unit."""
+        rule, chain = self.model.rule, self.like.chain
+        moves = Piece.logits(chain.transition, np.isnan(rule.transition)).if_learnt("t" in rule.learn)
+        emission = emission_piece(self.model.emission, self.like.theta)
+        if rule.is_stationary:
+            return Piece.joined([moves, emission]).directions()
+        start = Piece.logits(chain.start, np.isnan(rule.start)).if_learnt("s" in rule.learn)
+        return Piece.joined([start, moves, emission]).directions()
+
+    def log_prior(self, params: Params) -> float:
+        """What the objective is besides the log-likelihood."""
+        return self.model.log_prior(params)
+
+    def scores(self, params: Params, data: Sequences) -> Array:
+        """Slopes (S, P) of each sequence's log-likelihood."""
+        return score_matrix(self.model, params, data)
+
+
+def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
+    """Slopes (S, P) of each sequence's log-likelihood in the coordinates of `Coordinates`.
+
+    By Fisher's identity: the posterior expectation of the slope of the complete log-likelihood.
+    """
+    frame, rows = Coordinates(model, params), []
+    for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
+        X = data.values[first : first + length]
+        found = smooth(params.chain, model.density(params, X, first), np.array([length]))
+        emission = emission_slopes(model.emission, params.theta, X, found.posterior)
+        rows.append(np.concatenate([_chain_slope(frame, found), emission]))
+    return np.array(rows)
+
+
+def _chain_slope(frame: Coordinates, found: Smoothed) -> Array:
+    """Slope in the logits of start and transitions."""
+    rule, chain = frame.model.rule, frame.like.chain
+    moves = logit_slope(found.transitions, chain.transition, np.isnan(rule.transition))
+    if not rule.is_stationary:
+        return np.concatenate([logit_slope(found.first, chain.start, np.isnan(rule.start)), moves])
+    # the start follows from the transitions: how, is found by small steps
+    vector = frame.pack()
+    for p in range(len(moves)):
+        step = np.zeros(len(vector))
+        step[p] = STEP
+        up, down = (np.log(np.maximum(frame.unpack(vector + s).chain.start, 1e-300)) for s in (step, -step))
+        moves[p] += found.first @ (up - down) / (2 * STEP)
+    return moves
+
+
+def emission_slopes(emission: Any, theta: Any, X: Array, g: Array) -> Array:
+    """Slope (P,) of the expected log density of some rows, whose states have probabilities g (n, K)."""
+    exact = emission_slope(emission, theta, emission.expect(theta, X, np.ascontiguousarray(g)))
+    if exact is not None:
+        return exact
+    vector, slopes = pack_emission(emission, theta), []
+    for p in range(len(vector)):
+        step = np.zeros(len(vector))
+        step[p] = STEP * max(1.0, abs(vector[p]))
+        sides = (unpack_emission(Reader(vector + s), emission, theta) for s in (step, -step))
+        up, down = (emission.log_density(side, X) for side in sides)
+        usable = (g > 0) & np.isfinite(up) & np.isfinite(down)
+        gap = np.where(usable, up, 0.0) - np.where(usable, down, 0.0)
+        slopes.append(float((g * gap).sum()) / (2 * step[p]))
+    return np.array(slopes)
+
+
+def _gradient(frame: Any, vector: Array, data: Sequences, weights: Array, directions: Array) -> Array:
+    """Slope (F,) of log-likelihood and log prior along some directions (P, F)."""
+    slope = weights @ frame.scores(frame.unpack(vector), data)
+    steps = (STEP * direction for direction in directions.T)
+    sides = [[frame.log_prior(frame.unpack(v)) for v in (vector + step, vector - step)] for step in steps]
+    prior = np.array([(up - down) / (2 * STEP) for up, down in sides])
+    return np.asarray(slope @ directions + prior)
+
+
+def _information(frame: Any, data: Sequences, weights: Array, directions: Array) -> Array:
+    """Observed information (F, F): minus the second derivatives of the objective along the directions."""
+    vector, rows = frame.pack(), []
+    for direction in directions.T:
+        up, down = (_gradient(frame, vector + s * direction, data, weights, directions) for s in (FAR, -FAR))
+        rows.append((down - up) / (2 * FAR))
+    matrix = np.array(rows).reshape(directions.shape[1], -1)
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def standard_errors(frame: Any, data: Sequences, natural: Any, weights: Any = None) -> dict[str, Array]:
+    """Standard errors of what `natural(params)` gives, a dict of arrays, by the delta method.
+
+    What is fixed, or at a bound, has an error of zero.
+    """
+    vector, directions = frame.pack(), frame.directions()
+    w = as_weights(weights, len(data.lengths))
+    information = _information(frame, data, w, directions)
+    spread = covariance_at_maximum(information, _gradient(frame, vector, data, w, directions))
+    sides = [[natural(frame.unpack(vector + s * step)) for s in (FAR, -FAR)] for step in directions.T]
+    found = {}
+    for name, value in natural(frame.like).items():
+        slopes = [(np.asarray(up[name]) - np.asarray(down[name])) / (2 * FAR) for up, down in sides]
+        rows = np.array(slopes).reshape(len(slopes), np.size(value))
+        size = np.abs(rows).max(axis=0, initial=np.finfo(float).tiny)  # so that squares neither overflow nor vanish
+        variances = np.einsum("fi,fg,gi->i", rows / size, spread, rows / size)
+        found[name] = (size * np.sqrt(np.maximum(variances, 0.0))).reshape(np.shape(value))
+    return found

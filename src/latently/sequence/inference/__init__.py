@@ -1,0 +1,1 @@
+"""Forward-backward, Viterbi and their blocked forms for long sequences."""

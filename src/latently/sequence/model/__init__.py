@@ -1,0 +1,1 @@
+"""The hidden Markov model as the engine sees it: expected counts, update, durations."""
