@@ -14,6 +14,8 @@ IntArray: TypeAlias = NDArray[np.int64]
 WeightArray: TypeAlias = NDArray[np.float64]
 
 TINY = 1e-145
+# A column of this span has a deviation that is not tiny, whatever its number of rows.
+_WIDE = 1e-100
 """Below this the square of a deviation has lost digits."""
 
 _BLOCK = 65536  # rows looked at together when searching for the column at fault
@@ -248,7 +250,10 @@ def refuse_tiny(X: WeightArray, weights: WeightArray, names: Sequence[str]) -> N
     Traceback (most recent call last):
     ValueError: column 'charge' varies by 1e-200 only, whose square is beyond numbers: rescale it, by 1e+200 say
     """
-    for name, column in zip(names, X.T, strict=True):
+    spans = np.fmax.reduce(X, axis=0) - np.fmin.reduce(X, axis=0)
+    for name, column, span in zip(names, X.T, spans, strict=True):
+        if span > _WIDE:
+            continue
         seen = ~np.isnan(column) & (weights > 0)
         deviation = deviation_of(column[seen], weights[seen]) if seen.any() else 0.0
         if 0 < deviation < TINY:
@@ -271,4 +276,5 @@ def deviation_of(values: WeightArray, weights: WeightArray) -> float:
     if size == 0:
         return 0.0
     scaled = values / size
-    return size * float(np.sqrt(shares @ (scaled - shares @ scaled) ** 2))
+    mean = (shares * scaled).sum()  # not by BLAS, whose threads would stay awake beside ours
+    return size * float(np.sqrt((shares * (scaled - mean) ** 2).sum()))

@@ -48,7 +48,8 @@ class Floor:
     def of(cls, X: Array) -> "Floor":
         """Floors of a table; of a long one, some rows are looked at. A column that is all missing counts as zeros."""
         rows = X[:: -(-len(X) // MOST_ROWS)]
-        return cls(np.where(np.isnan(rows).all(axis=0), 0.0, rows))
+        absent = np.isnan(np.fmax.reduce(rows, axis=0))
+        return cls(np.where(absent, 0.0, rows) if absent.any() else rows)
 
     def columns(self, places: list[int]) -> "Floor":
         """Floors of some of the columns."""
@@ -57,13 +58,16 @@ class Floor:
     @cached_property
     def deviations(self) -> Array:
         """Standard deviations (d,) of all rows together; zero where a column is constant, to rounding."""
-        size = np.maximum(np.nanmax(np.abs(self.rows), axis=0), np.finfo(float).tiny)
-        deviations = np.nanstd(self.rows / size, axis=0)
+        size = np.maximum(np.fmax.reduce(np.abs(self.rows), axis=0), np.finfo(float).tiny)
+        scaled = self.rows / size
+        deviations = np.nanstd(scaled, axis=0) if np.isnan(scaled.sum()) else scaled.std(axis=0)
         return np.asarray(np.where(deviations > 1e-13, deviations * size, 0.0))
 
     @cached_property
     def units(self) -> Array:
         """Deviations (d,), or a thousandth of the value of a constant column."""
+        if self.varies.all():
+            return self.deviations
         value = np.abs(np.nanmean(self.rows, axis=0))
         return np.where(self.deviations > 0, self.deviations, 1e-3 * np.where(value > 0, value, 1.0))
 
@@ -71,6 +75,23 @@ class Floor:
     def varies(self) -> NDArray[np.bool_]:
         """Columns (d,) that are not constant."""
         return np.asarray(self.deviations > 0)
+
+    @cached_property
+    def most(self) -> Array:
+        """What the smallest variances (d,) are at most, told without looking at every value."""
+        return np.asarray(np.where(self.varies, WIDEST**2, FLAT**2 / 12) * self.units**2)
+
+    def raised(self, variances: Array) -> Array:
+        """Variances (..., d) that are nowhere below the floor."""
+        if (variances >= self.most).all():
+            return variances
+        return np.maximum(variances, self.least)
+
+    def raised_together(self, variances: Array) -> Array:
+        """Variances (...) that all columns share, not below the lowest floor."""
+        if (variances >= self.most.min()).all():
+            return variances
+        return np.maximum(variances, self.least.min())
 
     @cached_property
     def least(self) -> Array:
@@ -96,6 +117,11 @@ class Floor:
         rows = np.nan_to_num(self._scaled)
         return self.n_touching(rows.T @ rows / len(rows) * self.units[:, None] * self.units)
 
+    def is_clear(self, covariance: Array) -> bool:
+        """Whether a covariance (d, d) is above the floor along every axis, told without looking at every value."""
+        scaled = covariance / self.units[:, None] / self.units
+        return bool(np.linalg.eigvalsh(scaled)[0] > TOUCHING * WIDEST**2 * len(scaled))
+
     def n_touching(self, covariance: Array) -> int:
         """Axes along which a covariance (d, d) is at the floor."""
         scaled = (m / self.units[:, None] / self.units for m in (covariance, self.matrix))
@@ -110,8 +136,10 @@ class Floor:
     def held(self, covariance: Array) -> Array:
         """The most likely covariance (d, d) that is nowhere below the floor, given the one without it."""
         unit = self.units
-        floor = self.matrix / unit[:, None] / unit
         matrix = (covariance + covariance.T) / 2
+        if self.is_clear(matrix):
+            return np.asarray(matrix)
+        floor = self.matrix / unit[:, None] / unit
         values, vectors = linalg.eigh(matrix / unit[:, None] / unit, floor)
         if values[0] >= 1.0:
             return np.asarray(matrix)

@@ -187,9 +187,8 @@ def _diagonal_update(
     weight = stats.weight + prior.extra
     if theta.kind == "spherical":
         total, weight = total.sum(axis=1, keepdims=True), weight.sum(axis=1, keepdims=True)
-    variance = np.maximum(
-        total / np.maximum(weight, 1e-300), floor.least if theta.kind == "diag" else floor.least.min()
-    )
+    variance = total / np.maximum(weight, 1e-300)
+    variance = floor.raised(variance) if theta.kind == "diag" else floor.raised_together(variance)
     return np.where(alive[:, None], np.broadcast_to(variance, theta.covars.shape), theta.covars)
 
 
@@ -213,7 +212,11 @@ def _matrix_update(
 def on_floor(theta: Gaussians, floor: Floor) -> NDArray[np.bool_]:
     """Components (J,) that have shrunk onto the floor, where the table itself has not."""
     if theta.is_matrix:
-        return np.array([floor.n_touching(c) > floor.n_flat for c in theta.covars])[theta.group]
+        return np.array([not floor.is_clear(c) and floor.n_touching(c) > floor.n_flat for c in theta.covars])[
+            theta.group
+        ]
+    if (theta.covars > TOUCHING * floor.most).all():
+        return np.zeros(len(theta.covars), dtype=bool)
     least = floor.least if theta.kind == "diag" else floor.least.min()
     return np.asarray((floor.varies & (theta.covars <= TOUCHING * least)).any(axis=1))
 
