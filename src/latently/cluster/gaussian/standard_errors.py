@@ -13,6 +13,7 @@ from latently.distributions.components.gaussian.free import free_directions
 from latently.distributions.components.gaussian.gradient import slopes
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import labelled_components
+from latently.learn.engine.information import inverse_information
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.reduce import reducing
 
@@ -62,7 +63,8 @@ class GaussianErrors:
         directions = free_directions(params.kind, *params.means.shape, model.constraints)
         with reducing(source) as reduce:
             information = _information(model, params, reduce, directions)
-        variances = np.einsum("if,fg,ig->i", directions, _inverse(information), directions)
+        covariance = inverse_information(information, len(information) * np.finfo(float).eps)
+        variances = np.einsum("if,fg,ig->i", directions, covariance, directions)
         return _shaped(params, np.sqrt(np.maximum(variances, 0.0)))
 
     def _check_labels_given(self, labels: Any) -> None:
@@ -125,18 +127,6 @@ def _score(model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce) 
         inner = np.where(rows == columns, 1.0, 2.0) * inner[..., rows, columns]
     weights = np.divide(counts, params.weights, out=np.zeros_like(counts), where=params.weights > 0)
     return np.concatenate([weights, means.ravel(), inner.ravel()])
-
-
-def _inverse(information: Array) -> Array:
-    scale = np.sqrt(np.abs(np.diagonal(information)))
-    scale = np.where(scale > 0, scale, 1.0)
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    if len(values) and values[0] <= len(values) * np.finfo(float).eps:
-        raise ValueError(
-            "the observed information is not positive definite, so there are no standard errors: the fit is not at a "
-            "maximum (fit the same rows with a smaller tol), or a component has too few rows to be told from the others"
-        )
-    return (vectors / values) @ vectors.T / np.outer(scale, scale)
 
 
 def _shaped(params: GaussianParams, errors: Array) -> dict[str, Array]:

@@ -33,20 +33,26 @@ def covariance_at_maximum(information: Array, gradient: Array) -> Array:
     array([[2.5e-01, 0.0e+00],
            [0.0e+00, 1.0e+12]])
     """
-    scale = np.sqrt(np.abs(np.diagonal(information)))
-    scale = np.where(scale > 0, scale, 1.0)
-    values, vectors = np.linalg.eigh(information / scale[:, None] / scale)
-    if len(values) and values[0] <= FLAT:
-        raise ValueError(
-            "the observed information is not positive definite, so there are no standard errors: the fit is not at a "
-            "maximum (fit the same rows with a smaller tol and more iterations), or a part of the model has too few "
-            "rows to be told from the others"
-        )
-    away = float(np.sqrt((((gradient / scale) @ vectors) ** 2 / values).sum()))
+    covariance = inverse_information(information, FLAT)
+    away = float(np.sqrt(gradient @ covariance @ gradient))
     if away > AWAY:
         raise ValueError(
             f"the fit is {away:.2g} standard errors away from a maximum of its objective, so that its curvature there "
             "tells no standard errors: fit the same rows (with the same labels and weights) with a smaller tol and "
             "more iterations"
+        )
+    return covariance
+
+
+def inverse_information(information: Array, flat: float) -> Array:
+    """Inverse of an information matrix (f, f), scaled first; an error where a curvature is at most `flat`, scaled."""
+    scale = np.sqrt(np.abs(np.diagonal(information)))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(information / scale[:, None] / scale)
+    if len(values) and values[0] <= flat:
+        raise ValueError(
+            "the observed information is not positive definite, so there are no standard errors: the fit is not at a "
+            "maximum (fit the same rows with a smaller tol and more iterations), or a part of the model has too few "
+            "rows to be told from the others"
         )
     return np.asarray((vectors / values) @ vectors.T / scale[:, None] / scale)
