@@ -1,6 +1,7 @@
 """Distributions: one file per family, with densities, samples, statistics that add, and fits from them."""
 
-from latently.distributions.base import Distribution, ExponentialFamily, Family
+from latently.distributions.base import Distribution
+from latently.distributions.family import ExponentialFamily, Family
 from latently.distributions.divergence import entropy, kl_divergence
 from latently.distributions.families.bernoulli import Bernoulli
 from latently.distributions.families.categorical import Categorical

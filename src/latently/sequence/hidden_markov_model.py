@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from latently.distributions import ColumnError, Distribution, Gaussian
-from latently.distributions.components.floor import Floor
+from latently.distributions.floor import Floor
 from latently.sequence.emissions.family import FamilyEmission, Theta, start_families
 from latently.sequence.emissions.start import StartData, clusters
 from latently.sequence.hmm.base import BaseHMM

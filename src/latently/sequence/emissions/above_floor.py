@@ -7,7 +7,7 @@ import numpy as np
 
 from latently.distributions import Additive, Exponential, Family, Gamma, Gaussian, Parts, Product
 from latently.distributions.columns import with_weight
-from latently.distributions.components.floor import TOUCHING, Floor
+from latently.distributions.floor import TOUCHING, Floor
 from latently.sequence.emissions.mixture_of import MixtureOf
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution, Family, Gaussian, Parts
-from latently.distributions.components.floor import Floor
+from latently.distributions.floor import Floor
 from latently.distributions.conjugate import log_prior
 from latently.distributions.statistics import Additive
 from latently.sequence.emissions.above_floor import fit_above, on_floor

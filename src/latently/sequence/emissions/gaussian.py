@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 from latently.distributions import Distribution
-from latently.distributions.components.floor import Floor
+from latently.distributions.floor import Floor
 from latently.distributions.components.gaussian import unscaled as gaussians
 from latently.distributions.components.gaussian.unscaled import Gaussians, MomentSums, Prior
 from latently.distributions.statistics import Additive

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from latently.distributions.components.floor import Floor
+from latently.distributions.floor import Floor
 from latently.distributions.components.gaussian import unscaled as gaussians
 from latently.distributions.components.gaussian.unscaled import Gaussians, Prior
 from latently.sequence.emissions.gaussian import GaussianMixtureEmission, Mixtures

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import optimize, special
 
 from latently.distributions import Categorical, ColumnError, Family
-from latently.distributions.base import ExponentialFamily
+from latently.distributions.family import ExponentialFamily
 from latently.sequence.emissions.gradient import family_slope
 from latently.sequence.emissions.unconstrained import Reader, pack, unpack
 from latently.sequence.inference.chain import Array

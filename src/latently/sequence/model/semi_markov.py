@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from latently.distributions import Family
-from latently.distributions.base import ExponentialFamily
+from latently.distributions.family import ExponentialFamily
 from latently.sequence.inference.chain import Array, Chain
 from latently.sequence.model.durations import fitted, log_durations, trimmed
 from latently.sequence.model.transitions import ChainRule

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from latently import compiled
 from latently.distributions import Gaussian
-from latently.distributions.components.floor import TOUCHING, Floor
+from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array
 from latently.distributions.statistics import Additive
 
