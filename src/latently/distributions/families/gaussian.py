@@ -313,7 +313,7 @@ class Gaussian(ExponentialFamily):
         seen = self._moments(stats)
         weight, scatter = with_weight(np.broadcast_to(seen.weight, seen.first.shape)), seen.scatter()
         if self.kind == "full":
-            covariance = floor.held(scatter / weight[0])
+            covariance = floor.constrained(scatter / weight[0])
         elif self.kind == "diag":
             covariance = np.maximum(scatter / weight, floor.least)
         else:
