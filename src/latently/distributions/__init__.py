@@ -1,7 +1,6 @@
 """Distributions: one file per family, with densities, samples, statistics that add, and fits from them."""
 
 from latently.distributions.base import Distribution
-from latently.distributions.family import ExponentialFamily, Family
 from latently.distributions.divergence import entropy, kl_divergence
 from latently.distributions.families.bernoulli import Bernoulli
 from latently.distributions.families.categorical import Categorical
@@ -12,6 +11,7 @@ from latently.distributions.families.mixture import MixtureDistribution
 from latently.distributions.families.multinomial import Multinomial
 from latently.distributions.families.poisson import Poisson
 from latently.distributions.families.product import Product
+from latently.distributions.family import ExponentialFamily, Family
 from latently.distributions.inputs import ColumnError
 from latently.distributions.priors.base import Prior
 from latently.distributions.priors.beta import Beta

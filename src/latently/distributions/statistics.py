@@ -113,7 +113,7 @@ class Moments(Additive):
 
     def shape_of_second(self) -> str:
         """What the second moments are: "full", "tied", "diag" or "spherical" (see `products`)."""
-        return "full" if self.second.ndim > self.first.ndim else "diag"
+        return ("spherical", "diag", "full")[self.second.ndim - self.first.ndim + 1]
 
     def by_column(self) -> Array:
         """The weight behind each column, in a shape that goes with `first`."""
@@ -178,7 +178,7 @@ class Moments(Additive):
 
 
 def products(kind: str, left: Array, right: Array) -> Array:
-    """Outer products of rows (..., d): (..., d, d) full, summed over rows for tied, diagonals diag, traces spherical."""
+    """Outer products of rows (..., d): (..., d, d) full, their sum for tied, diagonals for diag, traces for spherical."""
     if kind == "full":
         return np.asarray(left[..., :, None] * right[..., None, :])
     if kind == "tied":

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from latently.distributions.base import UNSET, Distribution
-from latently.distributions.family import ExponentialFamily
 from latently.distributions.columns import Columns, per_column, with_weight
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import LOG_ZERO, Array, no_negative
 from latently.distributions.priors.base import as_prior
 from latently.distributions.priors.beta import Beta

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from latently.distributions.base import UNSET, Distribution
-from latently.distributions.family import ExponentialFamily
 from latently.distributions.columns import Columns, per_column, with_weight
 from latently.distributions.families.gamma import Gamma
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array, ColumnError
 from latently.distributions.priors.base import PER_STRENGTH, as_prior

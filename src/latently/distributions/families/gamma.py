@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from latently.distributions.base import UNSET, Distribution
-from latently.distributions.family import ExponentialFamily
 from latently.distributions.columns import Columns, per_column, with_weight
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array, ColumnError
 from latently.distributions.priors.base import Prior

@@ -11,8 +11,8 @@ from scipy import special
 
 from latently.distributions import covariance as cov
 from latently.distributions.base import UNSET, Distribution
-from latently.distributions.family import ExponentialFamily
 from latently.distributions.columns import with_weight
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.incomplete import Summary, change, complete
 from latently.distributions.inputs import Array, ColumnError, as_rows, as_weights, patterns

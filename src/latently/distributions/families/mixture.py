@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from latently.distributions.base import UNSET, Distribution
-from latently.distributions.family import Family
 from latently.distributions.families.categorical import as_simplex
+from latently.distributions.family import Family
 from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array, as_rows, as_weights, no_negative
 from latently.distributions.priors.dirichlet import Dirichlet

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from latently.distributions.base import UNSET, Distribution
-from latently.distributions.family import ExponentialFamily
 from latently.distributions.families.categorical import as_simplex, shares
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import LOG_ZERO, Array, as_rows, as_weights
 from latently.distributions.iterate import until_still
 from latently.distributions.priors.dirichlet import Dirichlet

@@ -153,7 +153,7 @@ class GaussianParams:
         return np.array(np.broadcast_to(own, self.means.shape))
 
     def unweighted(self) -> "GaussianParams":
-        """The components with a covariance each and without weights, as kernels for given responsibilities take them."""
+        """The components with a covariance each and no weights, as kernels with given responsibilities take them."""
         return GaussianParams("full", self.frame, np.ones(len(self.means)), self.means, self.matrices)
 
     def replaced(self, other: "GaussianParams", k: int) -> "GaussianParams":

@@ -1,4 +1,4 @@
-"""Log densities of rows under Gaussian components, and their moments at given responsibilities; entries may be missing."""
+"""Log densities of rows under Gaussian components, and moments at given responsibilities; entries may be missing."""
 
 from typing import Any
 
