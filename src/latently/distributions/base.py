@@ -206,6 +206,9 @@ class Distribution(ABC):
 class Family(Distribution):
     """A distribution that learns from data by statistics that add."""
 
+    VALUES: ClassVar[str] = "finite numbers"
+    """What its columns may hold, for errors."""
+
     @abstractmethod
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
         """Sum up what a fit needs to know about the rows; missing entries add nothing."""
@@ -222,6 +225,18 @@ class Family(Distribution):
         """Fit to the rows of X; the fitted distribution is returned, self stays as it was."""
         return self.from_statistics(self.statistics(X, weights), prior)
 
+    def _outside(self, X: Array) -> NDArray[np.bool_]:
+        """Mark entries (n, d) that have no probability under any parameters; never a NaN."""
+        return np.asarray(np.isinf(X))
+
+    def _supported(self, X: Array) -> Array:
+        """Give back the rows, or name the first entry outside the support."""
+        outside = self._outside(X)
+        if outside.any():
+            row, column = (int(i) for i in np.argwhere(outside)[0])
+            raise ColumnError(column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}")
+        return X
+
 
 class ExponentialFamily(Family):
     """A family whose log density is linear in features of the row.
@@ -229,8 +244,6 @@ class ExponentialFamily(Family):
     ``log_prob(X) = features(X) @ natural() + log_base(X)``, and statistics are weighted sums of features: a
     mixture of K of them costs two matrix products. `natural` has LOG_ZERO in the place of log 0.
     """
-
-    VALUES: ClassVar[str] = "finite numbers"
 
     @property
     def has_features(self) -> bool:
@@ -271,16 +284,8 @@ class ExponentialFamily(Family):
         outside = np.asarray(self._outside(X).any(axis=1))
         return np.where(outside[:, None], np.nan, X) if outside.any() else X
 
-    def _supported(self, X: Array) -> Array:
-        outside = self._outside(X)
-        if outside.any():
-            row, column = (int(i) for i in np.argwhere(outside)[0])
-            raise ColumnError(column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}")
-        return X
-
     @abstractmethod
-    def _outside(self, X: Array) -> NDArray[np.bool_]:
-        """Mark entries (n, d) that have no probability under any parameters; never a NaN."""
+    def _outside(self, X: Array) -> NDArray[np.bool_]: ...
 
     @abstractmethod
     def _features(self, X: Array, origin: Array | None) -> Array: ...
