@@ -1,4 +1,4 @@
-"""Time and memory of a whole report on simulated tables of mixed types with holes.
+"""Time and memory of a whole report on simulated tables of mixed types with missing values.
 
     python -m benchmarks.explore_speed [--sizes 10000x20 100000x50] [--html]
 

@@ -23,7 +23,7 @@ def frame(X):
     return {f"c{j}": x for j, x in enumerate(X.T)}
 
 
-def with_holes(table, rng, share=0.05):
+def with_missing(table, rng, share=0.05):
     out = {}
     for name, x in table.items():
         gone = rng.random(len(x)) < share
@@ -52,7 +52,7 @@ def discrete(rng, n=ROWS):
 
 def mixed_with_holes(rng, n=ROWS):
     table = gaussian(rng, n)[0] | {f"s{k}": v for k, v in skewed(rng, n)[0].items()} | discrete(rng, n)[0]
-    return with_holes(table, rng), {}
+    return with_missing(table, rng), {}
 
 
 def heavy(rng, n=ROWS):
@@ -122,7 +122,7 @@ def clusters(apart, k=2):
 
 
 def clusters_with_holes(rng, n=ROWS):
-    return with_holes(clusters(5, 3)(rng, n)[0], rng, 0.1), {}
+    return with_missing(clusters(5, 3)(rng, n)[0], rng, 0.1), {}
 
 
 def classes(rng, n=ROWS):

@@ -1,4 +1,4 @@
-"""Error and time of filling holes, beside scikit-learn's KNNImputer and IterativeImputer.
+"""Error and time of filling missing values, beside scikit-learn's KNNImputer and IterativeImputer.
 
 Values of real tables are hidden completely at random; the error is the root mean square over the hidden values, in
 standard deviations of their columns. The peers see standardised columns, which is to their advantage. Times are of
@@ -44,9 +44,9 @@ def simulated(n, d=10, k=4):
 
 
 def hidden(X, share, seed):
-    holes = np.random.default_rng(seed).uniform(size=X.shape) < share
-    holes[holes.all(axis=1)] = False
-    return np.where(holes, np.nan, X), holes
+    absent = np.random.default_rng(seed).uniform(size=X.shape) < share
+    absent[absent.all(axis=1)] = False
+    return np.where(absent, np.nan, X), absent
 
 
 def imputers(n_rows):
@@ -58,7 +58,7 @@ def imputers(n_rows):
 
 def measure(X, share, seed, rounds=1):
     """Error and seconds by imputer."""
-    Y, holes = hidden(X, share, seed)
+    Y, absent = hidden(X, share, seed)
     centre, unit = np.nanmean(Y, axis=0), np.nanstd(Y, axis=0)
     Z, out = (Y - centre) / unit, {}
     for _ in range(rounds):
@@ -67,7 +67,7 @@ def measure(X, share, seed, rounds=1):
             filled = imputer.fit_transform(Z)
             spent = min(time.perf_counter() - began, out.get(name, (0, np.inf))[1])
             gaps = (filled * unit + centre - X) / X.std(axis=0)
-            out[name] = np.sqrt(np.mean(gaps[holes] ** 2)), spent
+            out[name] = np.sqrt(np.mean(gaps[absent] ** 2)), spent
     return out
 
 

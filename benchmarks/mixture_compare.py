@@ -157,15 +157,15 @@ def ways_table(results: dict[str, dict[str, tuple[float, float, int]]]) -> str:
     return "\n".join(lines)
 
 
-# the price of holes
+# the price of missing values
 
 
-def price_of_holes(rows: int, repeats: int, d: int = 10, k: int = 10) -> tuple[float, float]:
+def price_of_missing_values(rows: int, repeats: int, d: int = 10, k: int = 10) -> tuple[float, float]:
     """Seconds of a full-covariance fit to complete rows, and to the same with a fifth of the entries missing."""
     rng = np.random.default_rng(0)
     centres = 3 * rng.normal(size=(k, d))
     X = centres[rng.integers(k, size=rows)] + rng.normal(size=(rows, d)) @ rng.normal(size=(d, d)) / 3
-    holed = np.where(rng.uniform(size=X.shape) < 0.2, np.nan, X)
+    incomplete = np.where(rng.uniform(size=X.shape) < 0.2, np.nan, X)
     start = {
         "means_init": centres + 0.3,
         "weights_init": np.full(k, 1 / k),
@@ -175,9 +175,9 @@ def price_of_holes(rows: int, repeats: int, d: int = 10, k: int = 10) -> tuple[f
     def run(table: np.ndarray) -> float:
         return _quietly(GaussianMixture(k, tol=0.0, max_iter=ITERATIONS, **start).fit, table).lower_bound_
 
-    for small in (X[:2000], holed[:2000]):
+    for small in (X[:2000], incomplete[:2000]):
         run(small)
-    times = [(timed(run, X)[0], timed(run, holed)[0]) for _ in range(repeats)]
+    times = [(timed(run, X)[0], timed(run, incomplete)[0]) for _ in range(repeats)]
     return min(t[0] for t in times), min(t[1] for t in times)
 
 
@@ -195,14 +195,15 @@ def main(argv: list[str]) -> int:
     print(f"latently with two columns of counts as well: {counted:.4f} s", flush=True)
     ways = {name: race(make, X, options.repeats) for name, (make, X) in two_ways(options.rows // 2).items()}
     print("\n" + ways_table(ways), flush=True)
-    whole, holed = price_of_holes(options.rows, options.repeats)
+    whole, incomplete = price_of_missing_values(options.rows, options.repeats)
     print(
-        f"\n({options.rows}, 10, 10) full: complete {whole:.3f} s, a fifth missing {holed:.3f} s, {holed / whole:.1f}x"
+        f"\n({options.rows}, 10, 10) full: complete {whole:.3f} s, a fifth missing {incomplete:.3f} s, "
+        f"{incomplete / whole:.1f}x"
     )
     if options.json is not None:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        holes = {"complete": whole, "missing": holed}
-        record = {"stepmix": beside.to_dict(), "with_counts": counted, "ways": ways, "holes": holes}
+        absent = {"complete": whole, "missing": incomplete}
+        record = {"stepmix": beside.to_dict(), "with_counts": counted, "ways": ways, "absent": absent}
         options.json.write_text(json.dumps(record, indent=1))
     return 0
 

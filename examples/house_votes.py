@@ -1,4 +1,4 @@
-"""Two parties, found from votes alone, in a table with holes.
+"""Two parties, found from votes alone, in a table with missing values.
 
 435 members of the House of Representatives in 1984, 16 votes, 5.6 % unknown. The mixture never sees the parties. Draws
 house_votes.png.

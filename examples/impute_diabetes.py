@@ -1,6 +1,6 @@
-"""Holes in a medical table, filled, and how far the fillings can be trusted.
+"""Missing values in a medical table, filled, and how far the fillings can be trusted.
 
-A tenth of the measurements of 442 patients is hidden. `Imputer` chooses a model, fills the holes, and gives an
+A tenth of the measurements of 442 patients is hidden. `Imputer` chooses a model, fills the missing values, and gives an
 interval for each; since the truth is known, the intervals can be checked. Draws impute_diabetes.png.
 """
 
@@ -21,11 +21,13 @@ def hide(table: pd.DataFrame, share: float, seed: int) -> pd.DataFrame:
     return table.mask(gone)
 
 
-def draw(truth: pd.DataFrame, holes: pd.DataFrame, filled: pd.DataFrame, low: np.ndarray, high: np.ndarray) -> None:
+def draw(
+    truth: pd.DataFrame, incomplete: pd.DataFrame, filled: pd.DataFrame, low: np.ndarray, high: np.ndarray
+) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
-    MissingnessDisplay.from_table(holes, max_patterns=10, ax=left)
+    MissingnessDisplay.from_table(incomplete, max_patterns=10, ax=left)
     j = truth.columns.get_loc("s4")
-    gone = holes["s4"].isna().to_numpy()
+    gone = incomplete["s4"].isna().to_numpy()
     actual, middle = truth["s4"].to_numpy()[gone], filled["s4"].to_numpy()[gone]
     order = np.argsort(middle)
     places = np.arange(len(order))
@@ -39,20 +41,20 @@ def draw(truth: pd.DataFrame, holes: pd.DataFrame, filled: pd.DataFrame, low: np
 
 def main() -> None:
     truth = load_diabetes(as_frame=True, scaled=False).data.drop(columns="sex")
-    holes = hide(truth, 0.1, seed=0)
-    imputer = Imputer(random_state=0).fit(holes)
-    filled = imputer.transform(holes)
-    low, high = (np.asarray(end) for end in imputer.interval(holes, 0.9))
-    gone = holes.isna().to_numpy()
+    incomplete = hide(truth, 0.1, seed=0)
+    imputer = Imputer(random_state=0).fit(incomplete)
+    filled = imputer.transform(incomplete)
+    low, high = (np.asarray(end) for end in imputer.interval(incomplete, 0.9))
+    gone = incomplete.isna().to_numpy()
     inside = (low <= truth.to_numpy()) & (truth.to_numpy() <= high)
     print(f"{gone.sum()} of {gone.size} values are missing; 90 % intervals hold {inside[gone].mean():.1%} of them")
     print("column   spread   error of the mean   error of the model")
     for j, name in enumerate(truth):
         x, own = truth[name].to_numpy(), gone[:, j]
-        plain = np.sqrt(np.mean((x[own] - holes[name].mean()) ** 2))
+        plain = np.sqrt(np.mean((x[own] - incomplete[name].mean()) ** 2))
         error = np.sqrt(np.mean((x[own] - filled[name].to_numpy()[own]) ** 2))
         print(f"{name:<6} {x.std():8.2f} {plain:19.2f} {error:20.2f}")
-    draw(truth, holes, filled, low, high)
+    draw(truth, incomplete, filled, low, high)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Groups in a table of numbers and categories with holes, and what is typical of each.
+"""Groups in a table of numbers and categories with missing values, and what is typical of each.
 
 442 patients with diabetes: age, body mass, blood pressure, sugar, sex, and whether the disease got much worse within a
 year. Draws mixed_table.png.

@@ -38,9 +38,9 @@ def main() -> None:
     other = wine.data[wine.target == 1].mean().to_frame().T
     between = most_even(model, [typical + t * (other - typical) for t in np.linspace(0, 1, 101)])
     strange = typical * 3
-    holes = typical.copy()
-    holes.iloc[:, ::2] = np.nan
-    special = {"typical": typical, "between": between, "strange": strange, "half missing": holes}
+    incomplete = typical.copy()
+    incomplete.iloc[:, ::2] = np.nan
+    special = {"typical": typical, "between": between, "strange": strange, "half missing": incomplete}
     for name, row in special.items():
         sure, evidence = model.predict_proba(row)[0], model.score_samples(row)[0]
         print(f"{name:<13} p(class) {np.round(sure, 3)}   log p(x) {evidence:9.1f}")

@@ -68,7 +68,7 @@ class Case:
 START = np.array([[0.0, 0.0], [3.0, -1.0], [6.0, -2.0]])
 MODELS = {
     "KMeans": Case(lambda: KMeans(3, random_state=0), ["x", "v"], ["cluster_centers_", "inertia_", "trace_"]),
-    "KMeans with holes and weights": Case(
+    "KMeans with missing values and weights": Case(
         lambda: KMeans(3, random_state=0), ["hole", "v"], ["cluster_centers_", "cluster_weights_"], weights="w"
     ),
     "KMeans at random": Case(lambda: KMeans(3, init="random", random_state=0), ["x"], ["cluster_centers_"]),
@@ -80,7 +80,7 @@ MODELS = {
     "GaussianMixture tied": Case(
         lambda: GaussianMixture(3, covariance_type="tied", n_init=2, random_state=0), ["x", "v"], ["means_", "weights_"]
     ),
-    "GaussianMixture with holes and weights": Case(
+    "GaussianMixture with missing values and weights": Case(
         lambda: GaussianMixture(2, random_state=0), ["hole", "v", "x"], ["means_", "lower_bounds_"], weights="w"
     ),
     "GaussianMixture by gradient": Case(
@@ -169,7 +169,7 @@ def test_the_same_parameters(name, reads, table, places, monkeypatch):
     if reads != "once":  # tables larger than memory: from a decoded copy, or from the files again and again
         monkeypatch.setattr("latently.data.stored.source.KEEP_BYTES", 0)
     if reads == "again":
-        monkeypatch.setattr("latently.data.stored.source.has_room", lambda size: False)
+        monkeypatch.setattr("latently.data.stored.source.has_disk_space", lambda size: False)
     for place in ("latently.data.sources.bounds.CHUNK_ROWS", "latently.learn.kmeans.rows.CHUNK_ROWS"):
         monkeypatch.setattr(place, 500)  # many chunks of few rows
     case = MODELS[name]
@@ -250,7 +250,7 @@ def test_imputation_learns_from_all_rows_of_long_files(places, monkeypatch, colu
 
 
 def test_a_start_is_drawn_alike_from_files_and_memory(table, places, monkeypatch):
-    """More rows than a start looks at, with holes: the draw goes by the order that a table in memory is put in."""
+    """More rows than a start looks at, with missing values: drawn in the order of a table in memory."""
     monkeypatch.setattr("latently.cluster.gaussian.start.START_ROWS", 2000)
     expected = GaussianMixture(3, random_state=0).fit(table[["hole", "v"]])
     found = GaussianMixture(3, random_state=0).fit(places["seven files"], columns=["hole", "v"])
@@ -263,8 +263,8 @@ def test_sequences_that_are_only_sampled_for_the_start(table, places, monkeypatc
     assert model.emissionprob_.shape == (2, 3)
     one = CategoricalHMM(2, n_iter=5, random_state=0).fit(places["frames"], columns=["code"], sequences_by="id")
     np.testing.assert_allclose(one.emissionprob_, model.emissionprob_, rtol=TOLERANCE)
-    holes = GaussianHMM(2, n_iter=5, random_state=0).fit(places["one file"], columns=["hole"], sequences_by="id")
-    assert np.isfinite(holes.means_).all()
+    absent = GaussianHMM(2, n_iter=5, random_state=0).fit(places["one file"], columns=["hole"], sequences_by="id")
+    assert np.isfinite(absent.means_).all()
 
 
 def test_states_are_written_by_sequence(table, places, tmp_path):

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.checks.models import BallMixture, Balls, RunningMean
 
 from latently.data.sources.chunks import ChunkSource
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.persist import register
 
 
@@ -47,7 +47,7 @@ class ImpossibleSample(BallMixture):
             return super().score_samples(X)
 
 
-class SeesOnePart(Elsewhere, BallMixture):
+class SeesOnePart(OutOfCoreMixin, BallMixture):
     def fit(self, X, y=None, sample_weight=None):
         return super().fit(next(iter(X)).X if isinstance(X, ChunkSource) else X, sample_weight=sample_weight)
 

@@ -216,5 +216,5 @@ def test_public_estimators_are_found_and_nothing_else(monkeypatch):
 
     room = SimpleNamespace(__all__=["BallMixture", "helper", "Balls"], BallMixture=BallMixture, helper=len, Balls=Balls)
     hidden = SimpleNamespace(RunningMean=RunningMean)
-    monkeypatch.setattr(discover, "_rooms", lambda: [room, hidden])
+    monkeypatch.setattr(discover, "_packages", lambda: [room, hidden])
     assert discover.all_estimators() == [("BallMixture", BallMixture)]

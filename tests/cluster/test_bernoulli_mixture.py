@@ -101,8 +101,8 @@ def test_the_gradient_is_that_of_finite_differences():
 
     free = to_free(model, params) + np.random.default_rng(0).normal(size=18) * 0.3
     at = from_free(model, params, free)
-    slope = gradient(model, at, model.expect(at, Chunk(X)))
-    assert np.allclose(slope, optimize.approx_fprime(free, objective, 1e-6), atol=2e-4)
+    gradient = gradient(model, at, model.expect(at, Chunk(X)))
+    assert np.allclose(gradient, optimize.approx_fprime(free, objective, 1e-6), atol=2e-4)
 
 
 def test_groups_are_found_with_a_third_of_the_table_missing():

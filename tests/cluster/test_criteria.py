@@ -17,14 +17,14 @@ EMPTY = np.full((50, 4), np.nan)
 NAMES = list("abcd")
 
 
-def holed(X, share=0.1):
+def incomplete(X, share=0.1):
     return np.where(np.random.default_rng(0).uniform(size=X.shape) < share, np.nan, X)
 
 
 CASES = {
-    "gaussian": (GaussianMixture(3, random_state=0), holed(IRIS)),
-    "table": (Mixture(3, random_state=0), holed(IRIS)),
-    "bits": (BernoulliMixture(3, random_state=0), holed(BITS)),
+    "gaussian": (GaussianMixture(3, random_state=0), incomplete(IRIS)),
+    "table": (Mixture(3, random_state=0), incomplete(IRIS)),
+    "bits": (BernoulliMixture(3, random_state=0), incomplete(BITS)),
 }
 
 

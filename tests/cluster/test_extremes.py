@@ -35,10 +35,10 @@ def test_scales_whose_squares_vanish_are_named(make, scale):
 def test_k_means_names_the_widest_column_where_no_distance_is_a_number(scale):
     with pytest.raises(ValueError, match=r"column 'x1' varies by .* rescale it"):
         KMeans(2, random_state=0).fit(X * [0.1 * scale, scale])
-    holed = X.copy()
-    holed[::7, 0] = np.nan
+    incomplete = X.copy()
+    incomplete[::7, 0] = np.nan
     with pytest.raises(ValueError, match=r"column 'x[01]' varies by .* rescale it"):
-        KMeans(2, random_state=0).fit(holed * scale)
+        KMeans(2, random_state=0).fit(incomplete * scale)
     beside = KMeans(2, random_state=0).fit(X * [1.0, scale])  # the other column tells the clusters
     assert_allclose(np.bincount(beside.labels_), [50, 50])
 

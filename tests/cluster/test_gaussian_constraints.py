@@ -27,7 +27,7 @@ def line(n=300, seed=0):
     return np.where(rng.uniform(size=n) < 0.4, rng.normal(-2, 1.5, n), rng.normal(2, 1.5, n))[:, None]
 
 
-def holed(share=0.2):
+def incomplete(share=0.2):
     X = IRIS.copy()
     X[np.random.default_rng(0).uniform(size=X.shape) < share] = NAN
     return X
@@ -57,7 +57,7 @@ def test_known_variance_and_weights_with_only_the_means_learnt():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("X", [IRIS, holed()], ids=["whole", "holed"])
+@pytest.mark.parametrize("X", [IRIS, incomplete()], ids=["whole", "holed"])
 def test_what_is_fixed_stays_and_the_objective_rises(kind, X):
     means = np.full((2, 4), NAN)
     means[0, 1], means[1] = 3.3, [6.0, 3.0, 4.5, 1.5]

@@ -106,9 +106,9 @@ def test_missing_values_widen_the_errors():
     X = IRIS.copy()
     X[::2, 1] = np.nan
     whole = GaussianMixture(1, **CLOSELY).fit(IRIS).standard_errors(IRIS)["means"][0]
-    holed = GaussianMixture(1, **CLOSELY).fit(X).standard_errors(X)["means"][0]
-    assert holed[1] > 1.2 * whole[1]
-    np.testing.assert_allclose(holed[[0, 2, 3]], whole[[0, 2, 3]], rtol=1e-6)
+    incomplete = GaussianMixture(1, **CLOSELY).fit(X).standard_errors(X)["means"][0]
+    assert incomplete[1] > 1.2 * whole[1]
+    np.testing.assert_allclose(incomplete[[0, 2, 3]], whole[[0, 2, 3]], rtol=1e-6)
 
 
 def test_weights_count_like_rows():

@@ -21,7 +21,7 @@ FAITHFUL = np.loadtxt(Path(__file__).parents[1] / "reference" / "old_faithful.cs
 CLOSELY = {"tol": 1e-11, "max_iter": 5000, "random_state": 0}
 
 
-def holed(X, share=0.2):
+def incomplete(X, share=0.2):
     X = X.copy()
     X[np.random.default_rng(0).uniform(size=X.shape) < share] = np.nan
     return X
@@ -34,7 +34,7 @@ def top(method, X, k, kind, **options):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize(
-    "X", [IRIS, FAITHFUL, holed(IRIS), holed(FAITHFUL)], ids=["iris", "geyser", "holed-iris", "holed-geyser"]
+    "X", [IRIS, FAITHFUL, incomplete(IRIS), incomplete(FAITHFUL)], ids=["iris", "geyser", "holed-iris", "holed-geyser"]
 )
 def test_both_ways_reach_the_same_top(kind, k, X):
     by_em, by_gradient = (top(method, X, k, kind) for method in ("em", "gradient"))
@@ -54,7 +54,7 @@ def test_the_gradient_is_that_of_the_objective(kind, prior):
     model, params = mixture._engine()
     rng = np.random.default_rng(0)
     vector = model.pack(params) + 0.1 * rng.normal(size=model.pack(params).shape)
-    with reducing(as_source(holed(FAITHFUL))) as reduce:
+    with reducing(as_source(incomplete(FAITHFUL))) as reduce:
 
         def objective(v):
             there = model.unpack(params, v)

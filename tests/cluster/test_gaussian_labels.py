@@ -19,7 +19,7 @@ def matrices(mixture):
     return params.matrices * np.outer(params.frame.scale, params.frame.scale)
 
 
-def holed(share=0.2):
+def incomplete(share=0.2):
     X = IRIS.copy()
     X[np.random.default_rng(0).uniform(size=X.shape) < share] = np.nan
     return X
@@ -43,7 +43,7 @@ def test_with_all_rows_labelled_it_is_the_closed_form(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("X", [IRIS, holed()], ids=["whole", "holed"])
+@pytest.mark.parametrize("X", [IRIS, incomplete()], ids=["whole", "holed"])
 def test_the_objective_counts_labelled_rows_with_their_component(kind, X):
     labels = np.where(np.arange(150) % 5 == 0, SPECIES, -1)
     mixture = GaussianMixture(3, covariance_type=kind, reg_covar=0.0, **CLOSELY).fit(X, labels=labels)

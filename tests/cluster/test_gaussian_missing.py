@@ -69,10 +69,10 @@ def test_one_step_is_the_textbook_step(kind):
     for i, x in enumerate(X):
         o, m = np.flatnonzero(~np.isnan(x)), np.flatnonzero(np.isnan(x))
         for j in range(k):
-            slope = C[j][np.ix_(m, o)] @ np.linalg.inv(C[j][np.ix_(o, o)])
+            gradient = C[j][np.ix_(m, o)] @ np.linalg.inv(C[j][np.ix_(o, o)])
             filled[i, j, o] = x[o]
-            filled[i, j, m] = start.means_[j][m] + slope @ (x[o] - start.means_[j][o])
-            rest[i, j][np.ix_(m, m)] = C[j][np.ix_(m, m)] - slope @ C[j][np.ix_(o, m)]
+            filled[i, j, m] = start.means_[j][m] + gradient @ (x[o] - start.means_[j][o])
+            rest[i, j][np.ix_(m, m)] = C[j][np.ix_(m, m)] - gradient @ C[j][np.ix_(o, m)]
     S1 = np.einsum("ik,ikd->kd", R, filled)
     means = S1 / N[:, None]
     gaps = filled - means
@@ -153,14 +153,14 @@ def test_imputation_is_the_conditional_distribution():
     X = rng.normal(size=(4000, 2)) @ np.array([[1.0, 0.8], [0.0, 0.6]]) + 3
     mixture = fitted(X=X, k=1, reg_covar=0.0)
     (a, b), C = mixture.means_[0], mixture.covariances_[0]
-    holed = np.array([[2.0, NAN], [NAN, 5.0], [1.0, 1.0]])
+    incomplete = np.array([[2.0, NAN], [NAN, 5.0], [1.0, 1.0]])
     mean = b + C[0, 1] / C[0, 0] * (2.0 - a)
     spread = np.sqrt(C[1, 1] - C[0, 1] ** 2 / C[0, 0])
-    assert mixture.impute_mean(holed)[0].tolist() == pytest.approx([2.0, mean])
-    lower, upper = mixture.impute_interval(holed, 0.9)
+    assert mixture.impute_mean(incomplete)[0].tolist() == pytest.approx([2.0, mean])
+    lower, upper = mixture.impute_interval(incomplete, 0.9)
     assert [lower[0, 1], upper[0, 1]] == pytest.approx([mean - 1.6448536 * spread, mean + 1.6448536 * spread])
     assert lower[2].tolist() == upper[2].tolist() == [1.0, 1.0]
-    draws = mixture.impute_draws(holed, 4000, random_state=0)
+    draws = mixture.impute_draws(incomplete, 4000, random_state=0)
     assert draws.shape == (4000, 3, 2)
     assert draws[:, 0, 1].mean() == pytest.approx(mean, abs=0.03)
     assert draws[:, 0, 1].std() == pytest.approx(spread, rel=0.05)
@@ -170,18 +170,18 @@ def test_imputation_is_the_conditional_distribution():
 def test_intervals_cover_what_was_hidden():
     X, _, _ = three_components(4000, 5)
     hidden = np.random.default_rng(6).uniform(size=X.shape) < 0.2
-    holed = np.where(hidden, NAN, X)
-    lower, upper = fitted(X=holed, k=3, n_init=2).impute_interval(holed, 0.9)
+    incomplete = np.where(hidden, NAN, X)
+    lower, upper = fitted(X=incomplete, k=3, n_init=2).impute_interval(incomplete, 0.9)
     assert ((lower <= X) & (upper >= X))[hidden].mean() == pytest.approx(0.9, abs=0.02)
 
 
 def test_draws_keep_the_correlation_that_means_lose():
     X, _, _ = three_components(3000, 7)
-    holed = np.where(np.random.default_rng(8).uniform(size=X.shape) < 0.4, NAN, X)
-    mixture = fitted(X=holed, k=3, n_init=2)
+    incomplete = np.where(np.random.default_rng(8).uniform(size=X.shape) < 0.4, NAN, X)
+    mixture = fitted(X=incomplete, k=3, n_init=2)
     truth = np.cov(X.T)
-    drawn = np.cov(mixture.impute_draws(holed, 1, random_state=0)[0].T)
-    means = np.cov(mixture.impute_mean(holed).T)
+    drawn = np.cov(mixture.impute_draws(incomplete, 1, random_state=0)[0].T)
+    means = np.cov(mixture.impute_mean(incomplete).T)
     assert np.abs(drawn - truth).max() < np.abs(means - truth).max()
 
 

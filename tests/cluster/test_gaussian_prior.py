@@ -28,7 +28,7 @@ def fitted(kind="full", k=2, X=IRIS, **options):
     return GaussianMixture(k, covariance_type=kind, **options).fit(X)
 
 
-def holed(share=0.2):
+def incomplete(share=0.2):
     X = IRIS.copy()
     X[np.random.default_rng(0).uniform(size=X.shape) < share] = np.nan
     return X
@@ -83,7 +83,7 @@ def test_the_objective_is_the_likelihood_and_scipys_prior(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("X", [IRIS, holed()], ids=["whole", "holed"])
+@pytest.mark.parametrize("X", [IRIS, incomplete()], ids=["whole", "holed"])
 def test_the_objective_never_falls_and_the_gradient_finds_the_same_top(kind, X):
     prior = {"weights": Dirichlet([3.0, 2.0]), "components": components(kind)}
     start = {"means_init": IRIS[[0, 120]]}

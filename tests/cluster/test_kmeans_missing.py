@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 from latently.cluster.kmeans import KMeans
 
 
-def holed(X, share, seed=0):
+def incomplete(X, share, seed=0):
     X = np.array(X, dtype=float)
     X[np.random.default_rng(seed).uniform(size=X.shape) < share] = np.nan
     return X
@@ -25,7 +25,7 @@ def cost(X, centres, weights):
 
 @pytest.mark.parametrize("k", [3, 20])
 def test_distances_are_scikit_learns_for_missing_values(k):
-    X = holed(load_iris().data, 0.2)
+    X = incomplete(load_iris().data, 0.2)
     X = X[~np.isnan(X).all(axis=1)]
     model = KMeans(k, random_state=0).fit(X)
     distances = nan_euclidean_distances(X, model.cluster_centers_)
@@ -37,7 +37,7 @@ def test_distances_are_scikit_learns_for_missing_values(k):
 
 
 def test_centres_make_the_scaled_cost_least():
-    X, weights = holed(load_iris().data, 0.3), np.random.default_rng(0).uniform(0.5, 2, size=150)
+    X, weights = incomplete(load_iris().data, 0.3), np.random.default_rng(0).uniform(0.5, 2, size=150)
     seen = ~np.isnan(X).all(axis=1)
     X, weights = X[seen], weights[seen]
     model = KMeans(4, random_state=0, tol=0).fit(X, sample_weight=weights)
@@ -59,7 +59,7 @@ def nan_cost_of_labels(X, centres, labels, weights):
 @given(st.integers(0, 10_000), st.integers(1, 6), st.floats(0, 0.6), st.sampled_from(["keep", "split"]))
 def test_the_cost_never_rises(seed, k, share, empty):
     rng = np.random.default_rng(seed)
-    X = holed(rng.normal(size=(40, 3)).round(1), share, seed)
+    X = incomplete(rng.normal(size=(40, 3)).round(1), share, seed)
     X[:, 0] = np.where(np.isnan(X).all(axis=1), 0.0, X[:, 0])
     X[0] = 0.0
     model = KMeans(k, init="random", n_init=1, empty=empty, tol=0, random_state=seed)

@@ -30,9 +30,9 @@ def known(n=400, seed=0):
     return Mixture(2, **settings).fit(X), X
 
 
-def with_holes(X, share=0.3, seed=1):
-    holes = np.random.default_rng(seed).random(X.shape) < share
-    return np.where(holes, np.nan, X), holes
+def with_missing(X, share=0.3, seed=1):
+    absent = np.random.default_rng(seed).random(X.shape) < share
+    return np.where(absent, np.nan, X), absent
 
 
 def shares_of(row):
@@ -46,8 +46,8 @@ def test_conditional_means_and_modes_are_those_computed_by_hand():
     mixture, _ = known()
     row = np.array([np.nan, 1.5, 2.0, np.nan])
     r = shares_of(row)
-    slope = COVS[:, 0, 1] / COVS[:, 1, 1]
-    expected = r @ (MEANS[:, 0] + slope * (1.5 - MEANS[:, 1]))
+    gradient = COVS[:, 0, 1] / COVS[:, 1, 1]
+    expected = r @ (MEANS[:, 0] + gradient * (1.5 - MEANS[:, 1]))
     assert np.allclose(mixture.impute_mean(row[None]), [[expected, 1.5, 2.0, r @ RATES]])
     nothing = np.full((1, 4), np.nan)
     assert np.allclose(mixture.impute_mean(nothing)[0], [1.8, 0.6, np.argmax(WEIGHTS @ SHARES), WEIGHTS @ RATES])
@@ -70,11 +70,11 @@ def test_ends_of_intervals_have_the_right_tails():
 
 def test_intervals_cover_what_they_say():
     mixture, X = known(4000)
-    holed, holes = with_holes(X)
-    low, high = mixture.impute_interval(holed, level=0.9)
-    inside = ((low <= X) & (high >= X))[:, :2][holes[:, :2]]
+    incomplete, absent = with_missing(X)
+    low, high = mixture.impute_interval(incomplete, level=0.9)
+    inside = ((low <= X) & (high >= X))[:, :2][absent[:, :2]]
     assert 0.88 < inside.mean() < 0.92
-    counts = ((low <= X) & (high >= X))[:, 3][holes[:, 3]]
+    counts = ((low <= X) & (high >= X))[:, 3][absent[:, 3]]
     assert counts.mean() > 0.89  # whole numbers: at least as many
 
 
@@ -96,11 +96,11 @@ def test_draws_follow_the_conditional_distribution():
 
 def test_draws_can_be_repeated_and_fill_everything():
     mixture, X = known()
-    holed, holes = with_holes(X)
-    one, other = (mixture.impute_draws(holed, 3, random_state=5) for _ in range(2))
+    incomplete, absent = with_missing(X)
+    one, other = (mixture.impute_draws(incomplete, 3, random_state=5) for _ in range(2))
     assert np.array_equal(one, other)
     assert np.isfinite(one).all()
-    assert (one[:, ~holes] == X[~holes]).all()
+    assert (one[:, ~absent] == X[~absent]).all()
 
 
 def test_surprise_is_the_density_given_the_rest_of_the_row():
@@ -126,21 +126,21 @@ def test_an_entry_that_does_not_belong_is_the_most_surprising():
 
 def test_binary_tables():
     X = (np.random.default_rng(0).random((300, 6)) < np.where(np.arange(300) % 2, 0.9, 0.1)[:, None]).astype(float)
-    holed, holes = with_holes(X)
-    mixture = BernoulliMixture(2, random_state=0).fit(holed)
-    filled = mixture.impute_mean(holed)
-    assert (filled[holes] == X[holes]).mean() > 0.8
-    low, high = mixture.impute_interval(holed)
+    incomplete, absent = with_missing(X)
+    mixture = BernoulliMixture(2, random_state=0).fit(incomplete)
+    filled = mixture.impute_mean(incomplete)
+    assert (filled[absent] == X[absent]).mean() > 0.8
+    low, high = mixture.impute_interval(incomplete)
     assert (low == high).all()
-    assert set(np.unique(mixture.impute_draws(holed, 2, random_state=0))) == {0.0, 1.0}
-    assert (mixture.surprise(holed)[holes] == 0).all()
+    assert set(np.unique(mixture.impute_draws(incomplete, 2, random_state=0))) == {0.0, 1.0}
+    assert (mixture.surprise(incomplete)[absent] == 0).all()
 
 
 def test_many_chunks_give_the_same_as_one():
     mixture, X = known(40_000)
-    holed, _ = with_holes(X)
-    assert np.array_equal(mixture.impute_mean(holed)[-50:], mixture.impute_mean(holed[-50:]))
-    assert np.array_equal(mixture.surprise(holed)[:50], mixture.surprise(holed[:50]))
+    incomplete, _ = with_missing(X)
+    assert np.array_equal(mixture.impute_mean(incomplete)[-50:], mixture.impute_mean(incomplete[-50:]))
+    assert np.array_equal(mixture.surprise(incomplete)[:50], mixture.surprise(incomplete[:50]))
 
 
 def test_whole_row_distributions_fill_holes_too():

@@ -48,12 +48,12 @@ def test_fixed_weights_stay_and_survive_clone():
 @pytest.mark.parametrize("families", [FAMILIES, {**FAMILIES, ("age", "income"): Gaussian()}])
 def test_fixed_parameters_stay_and_survive_clone(families):
     frame, group = table(missing=0.1)
-    held = {"job": Categorical([0.5, 0.5]), "visits": Poisson(3.0)}
+    constrained = {"job": Categorical([0.5, 0.5]), "visits": Poisson(3.0)}
     if ("age", "income") in families:
-        held[("age", "income")] = Gaussian([31.0, 9.0], [[20.0, 1.0], [1.0, 5.0]])
+        constrained[("age", "income")] = Gaussian([31.0, 9.0], [[20.0, 1.0], [1.0, 5.0]])
     else:
-        held["age"] = Gaussian(31.0, 20.0)
-    mixture = clone(Mixture(2, families=families, fixed={0: held}, random_state=0)).fit(frame)
+        constrained["age"] = Gaussian(31.0, 20.0)
+    mixture = clone(Mixture(2, families=families, fixed={0: constrained}, random_state=0)).fit(frame)
     found = both(mixture.components_[0])
     assert np.array_equal(found["job"].probabilities, [0.5, 0.5])
     assert found["visits"].rate == 3.0

@@ -142,9 +142,9 @@ def test_equal_values_have_no_width_of_their_own():
 
 def test_missing_values_do_not_count():
     x = np.random.default_rng(0).normal(size=(200, 1))
-    holed = np.concatenate([x, np.full((300, 1), np.nan)])
+    incomplete = np.concatenate([x, np.full((300, 1), np.nan)])
     wide = np.array([np.inf])
-    assert_allclose(within_deviation(holed, np.ones(500), wide, 2), within_deviation(x, np.ones(200), wide, 2))
+    assert_allclose(within_deviation(incomplete, np.ones(500), wide, 2), within_deviation(x, np.ones(200), wide, 2))
 
 
 @pytest.mark.parametrize("kind", KINDS)

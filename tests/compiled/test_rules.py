@@ -1,6 +1,6 @@
 """The rules of compiled code, kept by walking the syntax trees of the files.
 
-numba caches a function by its own file: a callee or a constant from elsewhere would go stale after an
+numba caches a function by its own file: a callee or a constant from files or Dask would go stale after an
 upgrade. Signatures compile at import, functions as arguments defeat the cache, `parallel` costs seconds.
 """
 
@@ -255,5 +255,5 @@ def test_importing_latently_loads_neither_sklearn_nor_numba():
 
 
 @pytest.mark.parametrize("room", sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
-def test_importing_a_room_does_not_load_numba(room):
-    assert loaded_by(f"import latently.{room}") & {"numba", "llvmlite"} == set()
+def test_importing_a_room_does_not_load_numba(work):
+    assert loaded_by(f"import latently.{work}") & {"numba", "llvmlite"} == set()

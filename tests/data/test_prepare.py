@@ -124,8 +124,8 @@ def test_outliers_are_dropped_as_rows(by):
     assert not kept[-3:].any()
     assert kept[:-3].mean() > 0.98
     assert len(prep.transform(X)) == kept.sum()
-    holes = np.array([[np.nan, 0.0], [np.nan, np.nan]])
-    assert prep.inliers(holes).all()
+    absent = np.array([[np.nan, 0.0], [np.nan, np.nan]])
+    assert prep.inliers(absent).all()
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
@@ -149,18 +149,18 @@ def test_frames_in_frames_out(kind):
 
 
 def test_missing_values_are_kept_or_filled():
-    holes = table()
-    holes.loc[0, ["income", "size", "city"]] = None
-    keep = TablePrep(ordinal={"size": ["S", "M", "L"]}).fit_transform(holes)
+    absent = table()
+    absent.loc[0, ["income", "size", "city"]] = None
+    keep = TablePrep(ordinal={"size": ["S", "M", "L"]}).fit_transform(absent)
     assert keep.loc[0, ["income", "size", "city"]].isna().all()
-    fill = TablePrep(ordinal={"size": ["S", "M", "L"]}, missing="fill").fit(holes)
-    out = fill.transform(holes)
+    fill = TablePrep(ordinal={"size": ["S", "M", "L"]}, missing="fill").fit(absent)
+    out = fill.transform(absent)
     assert out.loc[0, "city"] == "missing"
     assert out.loc[0, "income"] == pytest.approx(0.0)  # the mean, on the new scale
     assert fill.account()[0]["n_missing"] == 1
-    assert fill.account()[0]["fill"] == pytest.approx(np.exp(np.log(holes["income"]).mean()))
+    assert fill.account()[0]["fill"] == pytest.approx(np.exp(np.log(absent["income"]).mean()))
     assert fill.inverse_transform(out).loc[0, "city"] is None or pd.isna(fill.inverse_transform(out).loc[0, "city"])
-    some = TablePrep(missing={"city": "category"}, missing_category="?").fit_transform(holes)
+    some = TablePrep(missing={"city": "category"}, missing_category="?").fit_transform(absent)
     assert some.loc[0, "city"] == "?"
     assert np.isnan(some.loc[0, "income"])
 

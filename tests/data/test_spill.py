@@ -12,7 +12,7 @@ import pytest
 from latently.cluster import GaussianMixture
 from latently.data import open_source
 from latently.data.sources.chunks import Chunk
-from latently.data.stored.cache import Spill, has_room
+from latently.data.stored.cache import Spill, has_disk_space
 
 
 @pytest.fixture(autouse=True)
@@ -108,10 +108,10 @@ def test_a_disk_that_takes_little_at_a_time(path, monkeypatch):
 
 
 def test_no_copy_without_ample_room(path, monkeypatch):
-    assert has_room(1)
-    assert not has_room(1 << 62)
+    assert has_disk_space(1)
+    assert not has_disk_space(1 << 62)
     monkeypatch.setattr("latently.data.stored.cache._file_system", lambda folder: "tmpfs")
-    assert not has_room(1)  # that would be memory again
+    assert not has_disk_space(1)  # that would be memory again
     source = copied(path)
     assert sum(chunk.n_rows for chunk in source) == 3000
     assert source._store.spill is None

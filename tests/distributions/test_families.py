@@ -1,4 +1,4 @@
-"""What is particular to single families: edges, errors, holes in rows of counts."""
+"""What is particular to single families: edges, errors, missing values in rows of counts."""
 
 import subprocess
 import sys

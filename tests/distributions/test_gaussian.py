@@ -1,4 +1,4 @@
-"""Gaussian: offsets, scales, holes in the rows, conditioning, degenerate data."""
+"""Gaussian: offsets, scales, missing values in the rows, conditioning, degenerate data."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def rows(n=300, seed=0):
     )
 
 
-def holes(X, share, seed=0):
+def absent(X, share, seed=0):
     return np.where(np.random.default_rng(seed).random(X.shape) < share, NAN, X)
 
 
@@ -44,7 +44,7 @@ def test_apples_far_away_and_in_other_units():
 
 
 def test_missing_fit_is_a_stationary_point_of_the_likelihood():
-    X = holes(rows(80), 0.3)
+    X = absent(rows(80), 0.3)
     found = Gaussian().fit(X)
 
     def minus_log_likelihood(theta):
@@ -57,7 +57,7 @@ def test_missing_fit_is_a_stationary_point_of_the_likelihood():
 
 
 def test_em_never_lowers_the_likelihood():
-    X = holes(rows(60), 0.5)
+    X = absent(rows(60), 0.5)
     current, trace = Gaussian(np.zeros(3), np.eye(3)), []
     for _ in range(15):
         trace.append(current.log_prob(X).sum())
@@ -66,17 +66,17 @@ def test_em_never_lowers_the_likelihood():
 
 
 def test_expected_statistics_equal_the_formula_row_by_row():
-    X, w = holes(rows(40), 0.4), np.random.default_rng(1).uniform(size=40)
+    X, w = absent(rows(40), 0.4), np.random.default_rng(1).uniform(size=40)
     current = Gaussian([0.5, -1.0, 2.0], [[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 0.7]])
     S, total, first, second = current.covariance, 0.0, np.zeros(3), np.zeros((3, 3))
     for x, weight in zip(X, w, strict=True):
         m, o = np.isnan(x), ~np.isnan(x)
         if not o.any():
             continue
-        slope = S[np.ix_(m, o)] @ np.linalg.inv(S[np.ix_(o, o)])
+        gradient = S[np.ix_(m, o)] @ np.linalg.inv(S[np.ix_(o, o)])
         full, extra = x.copy(), np.zeros((3, 3))
-        full[m] = current.mean[m] + slope @ (x[o] - current.mean[o])
-        extra[np.ix_(m, m)] = S[np.ix_(m, m)] - slope @ S[np.ix_(o, m)]
+        full[m] = current.mean[m] + gradient @ (x[o] - current.mean[o])
+        extra[np.ix_(m, m)] = S[np.ix_(m, m)] - gradient @ S[np.ix_(o, m)]
         total, first, second = (
             total + weight,
             first + weight * full,
@@ -89,7 +89,7 @@ def test_expected_statistics_equal_the_formula_row_by_row():
 
 
 def test_missing_fit_under_a_prior_maximises_the_posterior():
-    X = holes(rows(30), 0.3)
+    X = absent(rows(30), 0.3)
     prior = NormalInverseWishart(np.zeros(3), 2.0, np.eye(3), 6.0)
 
     def log_posterior(p):
@@ -107,7 +107,7 @@ def test_missing_fit_under_a_prior_maximises_the_posterior():
 
 @pytest.mark.parametrize(("block", "kept"), [(9 * 3, 10**9), (9 * 3, 0)])
 def test_patterns_in_several_blocks_kept_or_not(monkeypatch, block, kept):
-    X = holes(rows(60), 0.4)
+    X = absent(rows(60), 0.4)
     known = Gaussian(np.zeros(3), np.eye(3))
     whole, fitted = known.expected_statistics(X), Gaussian().fit(X)
     monkeypatch.setattr("latently.distributions.incomplete.BLOCK", block)
@@ -133,7 +133,7 @@ def test_statistics_of_partly_missing_rows_ask_for_more():
 
 @pytest.mark.parametrize("kind", ["diag", "spherical"])
 def test_columns_with_holes_are_fitted_on_what_is_there(kind):
-    X = holes(rows(50), 0.3)
+    X = absent(rows(50), 0.3)
     found = Gaussian(kind=kind).fit(X)
     np.testing.assert_allclose(found.mean, np.nanmean(X, axis=0))
     squares = np.nansum((X - np.nanmean(X, axis=0)) ** 2, axis=0)
@@ -232,7 +232,7 @@ def test_sums_about_a_far_origin_are_refused_rather_than_wrong():
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, -7e11])
 def test_a_constant_column_with_holes_is_named(constant):
-    X = holes(rows(), 0.2)
+    X = absent(rows(), 0.2)
     X[:, 1] = constant
     with pytest.raises(ColumnError, match=r"column 1 is constant.*prior"):
         Gaussian().fit(X)

@@ -25,12 +25,12 @@ def tables():
 
 def errors(X, share, seed):
     """Root mean square error in standard deviations, ours first; the peers see standardised columns."""
-    holes = np.random.default_rng(seed).uniform(size=X.shape) < share
-    holes[holes.all(axis=1)] = False
+    absent = np.random.default_rng(seed).uniform(size=X.shape) < share
+    absent[absent.all(axis=1)] = False
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    Y = np.where(holes, np.nan, Z)
+    Y = np.where(absent, np.nan, Z)
     imputers = (Imputer(random_state=0), KNNImputer(), IterativeImputer(random_state=0))
-    return [np.sqrt(np.mean((imputer.fit_transform(Y) - Z)[holes] ** 2)) for imputer in imputers]
+    return [np.sqrt(np.mean((imputer.fit_transform(Y) - Z)[absent] ** 2)) for imputer in imputers]
 
 
 def test_lower_error_than_both_peers_on_most_tables():

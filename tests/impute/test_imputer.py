@@ -23,8 +23,8 @@ def two_clouds(n, seed, hidden=0.2):
     rng = np.random.default_rng(seed)
     group = rng.uniform(size=n) < 0.4
     X = rng.multivariate_normal(np.zeros(3), COVARIANCE, size=n) + np.where(group[:, None], [4.0, -3.0, 0.0], 0.0)
-    holes = rng.uniform(size=X.shape) < hidden
-    return X, np.where(holes, np.nan, X), holes
+    absent = rng.uniform(size=X.shape) < hidden
+    return X, np.where(absent, np.nan, X), absent
 
 
 def people(n=200, seed=0):
@@ -56,22 +56,22 @@ def test_one_gaussian_gives_the_regression_of_the_complete_rows():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_intervals_cover_what_they_promise(seed):
-    X, Y, holes = two_clouds(3000, seed)
+    X, Y, absent = two_clouds(3000, seed)
     imputer = Imputer(random_state=0).fit(Y)
     low, high = imputer.interval(Y, level=0.9)
-    assert 0.88 <= ((low <= X) & (high >= X))[holes].mean() <= 0.92
-    assert_array_equal(low[~holes], X[~holes])
-    assert_array_equal(high[~holes], X[~holes])
+    assert 0.88 <= ((low <= X) & (high >= X))[absent].mean() <= 0.92
+    assert_array_equal(low[~absent], X[~absent])
+    assert_array_equal(high[~absent], X[~absent])
 
 
 def test_intervals_of_mixed_tables_cover_too():
     whole = people(3000)
     table = whole.copy()
-    holes = np.random.default_rng(1).uniform(size=len(table)) < 0.3
-    table.loc[holes, "age"] = np.nan
+    absent = np.random.default_rng(1).uniform(size=len(table)) < 0.3
+    table.loc[absent, "age"] = np.nan
     low, high = Imputer(random_state=0).fit(table).interval(table)
     inside = (low["age"] <= whole["age"]) & (whole["age"] <= high["age"])
-    assert 0.87 <= inside[holes].mean() <= 0.93
+    assert 0.87 <= inside[absent].mean() <= 0.93
 
 
 def test_draws_have_the_spread_that_filling_with_means_takes_away():
@@ -136,12 +136,12 @@ def test_the_model_found_is_one_that_fits_by_itself():
 
 
 def test_a_long_table_is_searched_in_part_and_fitted_whole():
-    X, Y, holes = two_clouds(6000, 4)
+    X, Y, absent = two_clouds(6000, 4)
     imputer = Imputer(random_state=0).fit(Y)
     assert imputer.model_.n_components == 2
     assert_allclose(imputer.model_.statistics_.rows, 6000)
-    error = np.sqrt(np.mean((imputer.transform(Y) - X)[holes] ** 2))
-    assert error < 0.75 * np.sqrt(np.mean((np.nanmean(Y, axis=0) - X)[holes] ** 2))
+    error = np.sqrt(np.mean((imputer.transform(Y) - X)[absent] ** 2))
+    assert error < 0.75 * np.sqrt(np.mean((np.nanmean(Y, axis=0) - X)[absent] ** 2))
     assert imputer.model_.means_init is None
 
 
@@ -206,10 +206,10 @@ def test_a_bernoulli_mixture_fills_truth_values():
 @pytest.mark.parametrize("make", [lambda t: t, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "polars", "arrow"])
 def test_frames_come_out_as_they_went_in(make):
     whole = people()
-    holed = whole.copy()
-    holed.loc["p3", "job"] = None
-    holed.loc["p4", "age"] = np.nan
-    frame = make(holed.reset_index(drop=True) if make is not None else holed)
+    incomplete = whole.copy()
+    incomplete.loc["p3", "job"] = None
+    incomplete.loc["p4", "age"] = np.nan
+    frame = make(incomplete.reset_index(drop=True) if make is not None else incomplete)
     filled = Imputer(random_state=0).fit(frame).transform(frame)
     assert type(filled) is type(frame)
     back = filled if isinstance(filled, pd.DataFrame) else filled.to_pandas()

@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from latently.cluster import GaussianMixture
-from latently.distributions.components.gaussian.conditional import holed_rows, split_in_two
+from latently.distributions.components.gaussian.conditional import incomplete_rows, split_in_two
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.impute import Imputer
 from latently.impute.search import Search, _alone, _frame, _framed, _strength
@@ -37,7 +37,7 @@ def joint_of(params, X):
 @pytest.mark.parametrize("criterion", ["bic", "aic", "icl"])
 def test_a_size_is_judged_by_the_formula_of_its_criterion(criterion):
     X = cloud()
-    search = Search(X, holed_rows(X, _frame(X)), _strength(X), criterion, 5)
+    search = Search(X, incomplete_rows(X, _frame(X)), _strength(X), criterion, 5)
     alone = search.judged(_alone(search.rows.frame))
     found = search.judged(split_in_two(alone.fit.params, 0))
     joint = joint_of(found.fit.params, X)

@@ -19,8 +19,8 @@ def rows(n, rng, how, share=0.25):
     chance = np.full(X.shape, share)
     if how == "mar":
         chance = 2 * share * np.column_stack([np.zeros(n), stats.norm.cdf(1.5 * X[:, 0]), stats.norm.cdf(-X[:, 0])])
-    holes = rng.random(X.shape) < chance
-    return X, np.where(holes, np.nan, X), holes
+    absent = rng.random(X.shape) < chance
+    return X, np.where(absent, np.nan, X), absent
 
 
 @pytest.mark.parametrize(("n", "repeats"), [(15, 250), (20, 200), (60, 60)])
@@ -28,9 +28,9 @@ def test_intervals_on_few_rows_hold_what_they_say(n, repeats):
     rng, inside = np.random.default_rng(n), []
     with single_threaded_blas():
         for _ in range(repeats):
-            X, Y, holes = rows(n, rng, "mcar")
+            X, Y, absent = rows(n, rng, "mcar")
             low, high = Imputer(max_components=2, random_state=0).fit(Y).interval(Y)
-            inside.append(((low <= X) & (high >= X))[holes])
+            inside.append(((low <= X) & (high >= X))[absent])
     assert 0.88 < np.concatenate(inside).mean() < 0.935
 
 
@@ -41,8 +41,8 @@ def other_rows(n, rng, correlation, how):
     chance = np.zeros(X.shape) + (0.0 if how == "mar" else how)
     if how == "mar":
         chance[:, 1:3] = 1 / (1 + np.exp(0.8 - 1.5 * X[:, :1]))
-    holes = rng.random(X.shape) < chance
-    return X, np.where(holes, np.nan, X), holes
+    absent = rng.random(X.shape) < chance
+    return X, np.where(absent, np.nan, X), absent
 
 
 @pytest.mark.parametrize("how", [0.1, 0.3, "mar"])
@@ -53,18 +53,18 @@ def test_intervals_hold_on_tables_of_another_shape(n, repeats, most, correlation
     rng, inside = np.random.default_rng(n), []
     with single_threaded_blas():
         for _ in range(repeats):
-            X, Y, holes = other_rows(n, rng, correlation, how)
+            X, Y, absent = other_rows(n, rng, correlation, how)
             low, high = Imputer(max_components=1, random_state=0).fit(Y).interval(Y)
-            inside.append(((low <= X) & (high >= X))[holes])
+            inside.append(((low <= X) & (high >= X))[absent])
     assert 0.88 < np.concatenate(inside).mean() < most
 
 
 def pooled(tables, estimate, truth):
     """Whether Rubin's interval of 90 % holds the truth; degrees of freedom of Barnard and Rubin."""
     values, variances, complete = zip(*(estimate(table) for table in tables), strict=True)
-    m, within, between = len(tables), np.mean(variances), np.var(values, ddof=1)
-    total = within + (1 + 1 / m) * between
-    lost = (1 + 1 / m) * between / total
+    m, within, interval = len(tables), np.mean(variances), np.var(values, ddof=1)
+    total = within + (1 + 1 / m) * interval
+    lost = (1 + 1 / m) * interval / total
     seen = (complete[0] + 1) / (complete[0] + 3) * complete[0] * (1 - lost)
     freedom = 1 / (lost**2 / (m - 1) + 1 / seen)
     return abs(np.mean(values) - truth) < stats.t(freedom).ppf(0.95) * np.sqrt(total)

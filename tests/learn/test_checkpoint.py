@@ -231,7 +231,7 @@ ESTIMATORS = {
     "full": (GaussianMixture(3, n_init=3, max_iter=30, **LONG), CLOUD),
     "tied": (GaussianMixture(3, covariance_type="tied", max_iter=30, **LONG), CLOUD),
     "diag": (GaussianMixture(3, covariance_type="diag", init_params="random", max_iter=30, **LONG), CLOUD),
-    "holes": (GaussianMixture(3, n_init=2, max_iter=30, **LONG), HOLES),
+    "absent": (GaussianMixture(3, n_init=2, max_iter=30, **LONG), HOLES),
     "kmeans": (KMeans(9, n_init=3, **LONG), CLOUD),
     "many centres": (KMeans(60, init="random", n_init=2, **LONG), CLOUD),
     "mixture": (Mixture(3, n_init=2, max_iter=30, **LONG), CLOUD),

@@ -13,9 +13,9 @@ FRAME = pd.DataFrame({"cm": [1.0, -999, 3, 4, None, 6], "city": ["a", None, "b",
 
 def test_patterns_counts_and_shares_are_those_of_the_table():
     display = MissingnessDisplay.from_table(FRAME, missing=[-999, "?"])
-    holes = FRAME.isna() | FRAME.isin([-999, "?"])
-    assert_allclose(display.shares, holes.mean())
-    counted = holes.value_counts()
+    absent = FRAME.isna() | FRAME.isin([-999, "?"])
+    assert_allclose(display.shares, absent.mean())
+    counted = absent.value_counts()
     shown = {tuple(map(bool, p)): int(n) for p, n in zip(display.patterns, display.counts, strict=True)}
     assert shown == {tuple(map(bool, p)): int(n) for p, n in counted.items()}
     assert (np.diff(display.counts) <= 0).all()

@@ -67,16 +67,16 @@ def test_a_slice_is_the_conditional_density():
 
 
 def test_points_are_the_rows_in_the_colours_of_their_component():
-    holes = IRIS.copy()
-    holes.iloc[::7, 2] = np.nan
-    mixture = GaussianMixture(2, random_state=0).fit(holes)
-    display = MixtureDisplay.from_estimator(mixture, holes, columns=(2, 3))
+    absent = IRIS.copy()
+    absent.iloc[::7, 2] = np.nan
+    mixture = GaussianMixture(2, random_state=0).fit(absent)
+    display = MixtureDisplay.from_estimator(mixture, absent, columns=(2, 3))
     shown = np.ma.filled(display.points_.get_offsets(), np.nan)
-    seen = holes.iloc[:, 2].notna().to_numpy()
-    assert_allclose(shown[seen], holes.iloc[:, [2, 3]].to_numpy()[seen])
+    seen = absent.iloc[:, 2].notna().to_numpy()
+    assert_allclose(shown[seen], absent.iloc[:, [2, 3]].to_numpy()[seen])
     colours = display.points_.get_facecolors()
     assert len(np.unique(colours, axis=0)) == 2
-    assert (colours[mixture.predict(holes) == 0] == colours[np.argmax(mixture.predict(holes) == 0)]).all()
+    assert (colours[mixture.predict(absent) == 0] == colours[np.argmax(mixture.predict(absent) == 0)]).all()
     assert [t.get_text() for t in display.ax_.get_legend().get_texts()] == [
         f"{k}: weight {w:.2f}" for k, w in enumerate(mixture.weights_)
     ]

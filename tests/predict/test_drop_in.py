@@ -135,11 +135,11 @@ def test_the_number_of_threads_changes_nothing(name):
 @pytest.mark.parametrize("name", ["GaussianNB", "BernoulliNB", "CategoricalNB"])
 def test_missing_entries_are_left_out(name):
     X, y = data(name)
-    holes = X.copy()
-    holes[::3, 1] = np.nan
-    model = fitted(name, holes, y)
+    absent = X.copy()
+    absent[::3, 1] = np.nan
+    model = fitted(name, absent, y)
     left = np.arange(len(y)) % 3 != 0
-    alone = fitted(name, X[left][:, [1]], y[left])  # the column with holes, by itself
+    alone = fitted(name, X[left][:, [1]], y[left])  # the column with missing values, by itself
     if name == "GaussianNB":
         np.testing.assert_allclose(model.theta_[:, 1], alone.theta_[:, 0], rtol=1e-12)
     elif name == "BernoulliNB":

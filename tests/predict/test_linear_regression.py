@@ -213,10 +213,10 @@ def test_missing_inputs_are_marginalised():
     rng = np.random.default_rng(0)
     X = rng.multivariate_normal([1, 2, 3], [[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]], size=3000)
     y = X @ [1.0, 2.0, -1.0] + 4 + 0.5 * rng.normal(size=3000)
-    holes = np.where(rng.random(X.shape) < 0.2, np.nan, X)
-    model = BayesianLinearRegression(missing="marginalise").fit(holes[:2000], y[:2000])
+    absent = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    model = BayesianLinearRegression(missing="marginalise").fit(absent[:2000], y[:2000])
     np.testing.assert_allclose(model.coef_, [1, 2, -1], atol=0.08)
-    low, high = model.interval(holes[2000:]).T
+    low, high = model.interval(absent[2000:]).T
     assert 0.87 < ((low < y[2000:]) & (y[2000:] < high)).mean() < 0.93
     full, holey = model.predict(X[:1], return_std=True)[1], model.predict([[np.nan, 2, 3]], return_std=True)[1]
     assert holey[0] > full[0]

@@ -113,14 +113,14 @@ def test_the_joint_density_is_the_product_of_its_columns():
 
 def test_missing_entries_are_left_out_of_the_product():
     X, y = mixed()
-    holes = X.astype({"visits": float, "smokes": object})
-    holes.loc[::4, "cm"] = np.nan
-    holes.loc[1::4, "city"] = None
-    model = NaiveBayes(FAMILIES).fit(holes, y)
-    nothing = holes.iloc[[0]].assign(cm=None, visits=None, city=None, size=None, smokes=None, wait=None)
+    absent = X.astype({"visits": float, "smokes": object})
+    absent.loc[::4, "cm"] = np.nan
+    absent.loc[1::4, "city"] = None
+    model = NaiveBayes(FAMILIES).fit(absent, y)
+    nothing = absent.iloc[[0]].assign(cm=None, visits=None, city=None, size=None, smokes=None, wait=None)
     np.testing.assert_allclose(model.predict_proba(nothing)[0], model.class_prior_)
     np.testing.assert_allclose(model.score_samples(nothing), 0.0, atol=1e-12)
-    narrow = NaiveBayes().fit(holes[["cm"]], y)
+    narrow = NaiveBayes().fit(absent[["cm"]], y)
     only = nothing.assign(cm=175.0)
     np.testing.assert_allclose(model.predict_proba(only), narrow.predict_proba(only[["cm"]]), rtol=1e-10)
 
@@ -225,7 +225,7 @@ def test_bad_input_is_named():
 
 def test_all_missing_columns_and_a_class_with_one_row():
     X, y = mixed(50)
-    X = X.drop(columns="wait").assign(blank=np.nan, void=pd.Series([None] * 50, dtype="str"))
+    X = X.drop(columns="wait").assign(blank=np.nan, void=pd.Series([None] * 50, dtype="string"))
     y = np.array(y)
     y[0] = "odd"
     model = NaiveBayes({"visits": "counts"}).fit(X, y)

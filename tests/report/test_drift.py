@@ -31,7 +31,7 @@ def test_no_alarm_where_nothing_changed() -> None:
     assert alarms <= 5  # of 30 at 5 %: more than 5 has a probability of 0.3 %
 
 
-@pytest.mark.parametrize("what", ["a shift", "a spread", "shares", "a new level", "holes"])
+@pytest.mark.parametrize("what", ["a shift", "a spread", "shares", "a new level", "absent"])
 def test_what_was_planted_is_found_in_its_column(what: str) -> None:
     rng = np.random.default_rng(1)
     old, new = _table(rng), _table(rng)

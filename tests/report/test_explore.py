@@ -19,7 +19,7 @@ SECTIONS = {
 
 
 def planted(n=400, seed=0):
-    """Two groups, a column of codes, holes that depend on another column, and one absurd row."""
+    """Two groups, a column of codes, missing values that depend on another column, and one absurd row."""
     rng = np.random.default_rng(seed)
     group = rng.integers(2, size=n)
     table = pd.DataFrame(

@@ -18,7 +18,7 @@ from latently.report.study.view import View, view_of
 RNG = np.random.default_rng(0)
 
 
-def with_holes(X, share=0.3):
+def with_missing(X, share=0.3):
     X = X.copy()
     X[RNG.random(X.shape) < share] = np.nan
     return X
@@ -28,7 +28,7 @@ def test_view_agrees_with_scipy_on_rows_with_holes():
     spread = np.array([[2.0, 0.6, 0.1], [0.6, 1.0, -0.3], [0.1, -0.3, 0.5]])
     means = np.array([[0.0, 0, 0], [1, 2, 3]])
     view = View(np.array([0.3, 0.7]), np.arange(3), means, np.stack([spread, 2 * spread]), {})
-    X = with_holes(RNG.normal(size=(40, 3)))
+    X = with_missing(RNG.normal(size=(40, 3)))
     answer = view.ask(X)
     for i, row in enumerate(X):
         o = ~np.isnan(row)
@@ -47,7 +47,7 @@ def test_view_agrees_with_scipy_on_rows_with_holes():
 def test_view_says_what_the_mixture_says():
     X = np.column_stack([RNG.normal(size=(300, 3)), RNG.integers(0, 3, 300)])
     X[:150, :2] += 3
-    X = with_holes(X, 0.2)
+    X = with_missing(X, 0.2)
     mixture = Mixture(2, families={3: "categorical"}, random_state=0).fit(X)
     view = view_of(mixture, np.arange(3))
     assert view.ask(X).log_density == pytest.approx(mixture.score_samples(X))

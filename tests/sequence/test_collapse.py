@@ -125,9 +125,9 @@ def test_columns_that_follow_from_others_have_a_result(kind):
     assert (np.diff(model.predict(X)) != 0).sum() < 4
     draws = model.sample(200, random_state=0)[0]
     np.testing.assert_allclose(draws[:, 2], 3.0, atol=1e-3 if kind != "spherical" else 10)
-    holes = X.copy()
-    holes[::7, 1] = np.nan
-    filled = HiddenMarkovModel(2, Gaussian(kind=kind), random_state=0).fit(holes).conditional_mean(holes)
+    absent = X.copy()
+    absent[::7, 1] = np.nan
+    filled = HiddenMarkovModel(2, Gaussian(kind=kind), random_state=0).fit(absent).conditional_mean(absent)
     if kind == "full":
         np.testing.assert_allclose(filled[:, 1], X[:, 1], atol=1e-2)
 

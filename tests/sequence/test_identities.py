@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests.sequence.brute import enumerate_paths, random_chain
 
 from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel
-from latently.sequence.inference import blocked as stretch
+from latently.sequence.inference import blocked as part
 from latently.sequence.inference import chain, viterbi
-from latently.sequence.inference import forward_backward as sweep
+from latently.sequence.inference import forward_backward as forward_backward
 
 CASES = st.tuples(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 6), st.booleans())
 QUICK = settings(max_examples=60, deadline=None)
@@ -25,7 +25,7 @@ def setting(case):
 @given(CASES)
 def test_smoothing_is_the_sum_over_all_paths(case):
     model, L, lengths, brute = setting(case)
-    found = sweep.smooth(model, lambda a, b: L[a:b].copy(), lengths)
+    found = forward_backward.smooth(model, lambda a, b: L[a:b].copy(), lengths)
     assert found.log_likelihood[0] == pytest.approx(brute.log_likelihood)
     np.testing.assert_allclose(found.posterior, brute.posterior, atol=1e-9)
     np.testing.assert_allclose(found.transitions, brute.moves, atol=1e-9)
@@ -36,9 +36,9 @@ def test_smoothing_is_the_sum_over_all_paths(case):
 @given(CASES)
 def test_log_space_is_the_sum_over_all_paths(case):
     model, L, lengths, brute = setting(case)
-    job = stretch.Job(model, None, lambda a, b: L[a:b].copy(), lambda i, j, g: g)
-    undone = stretch.Swept.empty(model.n_states, np.array([np.nan]))
-    found = sweep._in_logs(undone, job, np.array([0]), lengths, 0)
+    job = part.Job(model, None, lambda a, b: L[a:b].copy(), lambda i, j, g: g)
+    undone = part.ExpectedCounts.empty(model.n_states, np.array([np.nan]))
+    found = forward_backward._in_logs(undone, job, np.array([0]), lengths, 0)
     assert found.log_likelihood[0] == pytest.approx(brute.log_likelihood)
     np.testing.assert_allclose(found.results[0], brute.posterior, atol=1e-9)
     np.testing.assert_allclose(found.transitions, brute.moves, atol=1e-9)
@@ -52,7 +52,7 @@ def test_filtering_ends_where_smoothing_does(case):
     assert found.log_likelihood[0] == pytest.approx(brute.log_likelihood)
     np.testing.assert_allclose(found.belief[-1], brute.posterior[-1], atol=1e-9)
     for t in range(1, len(L)):
-        part = sweep.smooth(model, lambda a, b: L[a:b].copy(), np.array([t]))
+        part = forward_backward.smooth(model, lambda a, b: L[a:b].copy(), np.array([t]))
         np.testing.assert_allclose(found.belief[t - 1], part.posterior[-1], atol=1e-9)
 
 
@@ -86,7 +86,7 @@ def test_several_sequences_are_each_by_themselves():
     rng = np.random.default_rng(0)
     start, A, b = random_chain(rng, 3, 12)
     model, lengths = chain.Chain(start, A), np.array([4, 1, 5, 2])
-    found = sweep.smooth(model, lambda i, j: np.log(b[i:j]), lengths)
+    found = forward_backward.smooth(model, lambda i, j: np.log(b[i:j]), lengths)
     parts = [enumerate_paths(start, A, rows) for rows in np.split(b, np.cumsum(lengths)[:-1])]
     np.testing.assert_allclose(found.log_likelihood, [p.log_likelihood for p in parts])
     np.testing.assert_allclose(found.posterior, np.vstack([p.posterior for p in parts]))
@@ -99,7 +99,7 @@ def test_several_sequences_are_each_by_themselves():
 @pytest.mark.parametrize("K", [13, 40])
 def test_many_states_agree_with_plain_matrix_products(K):
     start, A, b = random_chain(np.random.default_rng(1), K, 30)
-    found = sweep.smooth(chain.Chain(start, A), lambda i, j: np.log(b[i:j]), np.array([30]))
+    found = forward_backward.smooth(chain.Chain(start, A), lambda i, j: np.log(b[i:j]), np.array([30]))
     alpha = start * b[0]
     for row in b[1:]:
         alpha = (alpha @ A) * row

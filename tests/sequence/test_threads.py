@@ -8,8 +8,8 @@ import pytest
 
 from latently.learn.engine.reduce import threads
 from latently.sequence import CategoricalHMM, GaussianHMM
-from latently.sequence.inference import blocked as stretch
-from latently.sequence.inference import forward_backward as sweep
+from latently.sequence.inference import blocked as part
+from latently.sequence.inference import forward_backward as forward_backward
 from latently.sequence.inference.chain import Chain
 from latently.sequence.inference.threads import n_workers, packs, side_by_side
 
@@ -76,10 +76,10 @@ def test_blocks_of_any_size_agree_with_the_whole(size, keep):
         b[:] = np.exp(L[i:j] - top[:, None])
 
     def job():
-        return stretch.Job(chain, fill, lambda i, j: L[i:j].copy(), lambda i, j, g: g.copy(), weights)
+        return part.Job(chain, fill, lambda i, j: L[i:j].copy(), lambda i, j, g: g.copy(), weights)
 
-    whole = sweep.sweep(job(), np.array([T]))
-    cut = stretch.sweep_stretch(job(), 0, T, size, stretch.Spare(), keep=keep)
+    whole = forward_backward.forward_backward(job(), np.array([T]))
+    cut = part.blocked_forward_backward(job(), 0, T, size, part.BufferPool(), keep=keep)
     assert cut.log_likelihood[0] == pytest.approx(whole.log_likelihood[0], rel=1e-12)
     np.testing.assert_allclose(cut.transitions, whole.transitions, rtol=1e-10)
     np.testing.assert_allclose(cut.visits, whole.visits, rtol=1e-10)

@@ -1,4 +1,4 @@
-"""Find every estimator of the library, so that a new one is swept without being listed."""
+"""Find every estimator of the library, so that a new one is checked without being listed."""
 
 import importlib
 import inspect
@@ -10,7 +10,7 @@ from typing import Any
 def all_estimators() -> list[tuple[str, type[Any]]]:
     """Give the name and class of every public estimator, in the order of their names.
 
-    A room is left out if an optional dependency of it is not installed.
+    A package is left out if an optional dependency of it is not installed.
 
     Examples
     --------
@@ -22,19 +22,19 @@ def all_estimators() -> list[tuple[str, type[Any]]]:
 
     found = {
         (name, thing)
-        for room in _rooms()
-        for name in getattr(room, "__all__", ())
-        if inspect.isclass(thing := getattr(room, name))
+        for package in _packages()
+        for name in getattr(package, "__all__", ())
+        if inspect.isclass(thing := getattr(package, name))
         and issubclass(thing, BaseEstimator)
         and not inspect.isabstract(thing)
     }
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _rooms() -> list[ModuleType]:
+def _packages() -> list[ModuleType]:
     package = importlib.import_module("latently")
     names = [f"latently.{info.name}" for info in pkgutil.iter_modules(package.__path__) if info.ispkg]
-    return [room for room in map(_imported, names) if room is not None]
+    return [package for package in map(_imported, names) if package is not None]
 
 
 def _imported(name: str) -> ModuleType | None:
@@ -42,5 +42,5 @@ def _imported(name: str) -> ModuleType | None:
         return importlib.import_module(name)
     except ModuleNotFoundError as problem:
         if (problem.name or "latently").split(".")[0] == "latently":
-            raise  # not an optional dependency: the room itself is broken
+            raise  # not an optional dependency: the package itself is broken
         return None

@@ -111,7 +111,7 @@ def _reason(column: dict[str, Any]) -> str:
 
 
 def _imputed(model: Any, table: Any, level: float) -> Columns:
-    """Columns that have holes, filled, with the ends of their intervals."""
+    """Columns that have missing values, filled, with the ends of their intervals."""
     from latently.data.tables import frames
     from latently.data.tables.values import is_missing
     from latently.impute import Imputer
@@ -120,17 +120,17 @@ def _imputed(model: Any, table: Any, level: float) -> Columns:
     if imputer is None:
         return {}
     found: Columns = {}
-    holes = {name: [is_missing(v) for v in view.to_list()] for name, view in frames.views(table).items()}
-    with_holes = [name for name, gone in holes.items() if any(gone)]
-    if not with_holes:
+    absent = {name: [is_missing(v) for v in view.to_list()] for name, view in frames.views(table).items()}
+    with_missing = [name for name, gone in absent.items() if any(gone)]
+    if not with_missing:
         return {}
     filled = frames.views(imputer.transform(table))
     low, high = (frames.views(end) for end in imputer.interval(table, level))
-    for name in with_holes:
+    for name in with_missing:
         found[name] = filled[name].to_list()
         for end, side in ((low, "low"), (high, "high")):
             found[f"{name} {side}"] = [
-                v if gone else None for v, gone in zip(end[name].to_list(), holes[name], strict=True)
+                v if gone else None for v, gone in zip(end[name].to_list(), absent[name], strict=True)
             ]
     return found
 

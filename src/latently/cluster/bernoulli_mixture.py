@@ -20,7 +20,7 @@ from latently.learn.estimator.table import read_rows, read_source
 
 
 class BernoulliMixture(TableMixture):
-    """Mixture of Bernoullis for columns of zeros and ones, with holes.
+    """Mixture of Bernoullis for columns of zeros and ones, with missing values.
 
     In a component, columns are independent. What is missing is left out of a row's density, at fit and
     after; a row with nothing observed has the weights as its responsibilities.

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import reducing
 from latently.learn.estimator.sums import summing
-from latently.learn.estimator.table import Elsewhere, seeds
+from latently.learn.estimator.table import OutOfCoreMixin, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.learn.kmeans.model import LloydModel, LloydStatistics
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
@@ -33,7 +33,7 @@ from latently.learn.kmeans.stored import read_table, start_table
 Array = npt.NDArray[np.float64]
 
 
-class KMeans(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """K-means clustering: each row belongs to the nearest centre, each centre is the mean of its rows.
 
     Takes the place of scikit-learn's class of the same name, and finds the same clusters from the same centres.

@@ -1,7 +1,7 @@
 """Garbage waits while a kernel compiles.
 
 A compiler makes millions of objects that stay, and looking through them for garbage again and again takes an eighth
-of its time. Only kernels of this room are meant: whatever else is compiled is none of our business.
+of its time. Only kernels of this package are meant: whatever else is compiled is none of our business.
 """
 
 import gc

@@ -37,7 +37,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # An estimator needs scikit-learn, whose import the rest of this room does not pay for.
+    # An estimator needs scikit-learn, whose import the rest of this package does not pay for.
     if name == "TablePrep":
         from latently.prepare.table_prep import TablePrep
 

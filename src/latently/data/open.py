@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from latently.data.schema.schema import Schema
-from latently.data.sources.chunks import ArraySource, Chunkable, ChunkSource, FrameSource, is_dask, is_elsewhere
+from latently.data.sources.chunks import ArraySource, Chunkable, ChunkSource, FrameSource, is_dask, is_out_of_core
 from latently.data.sources.paths import is_path
 from latently.data.stored.iterate import FrameReader
 from latently.data.stored.parquet import FileReader, as_expression
@@ -105,7 +105,7 @@ def as_source(
         if weights is not None or chunk_rows is not None or schema is not None:
             raise ValueError("X is a ChunkSource already: give weights, chunk_rows and schema when making it")
         return X
-    if is_elsewhere(X):
+    if is_out_of_core(X):
         return open_source(X, weights=weights, chunk_rows=chunk_rows, schema=schema)
     if isinstance(X, Chunkable):
         if schema is not None:

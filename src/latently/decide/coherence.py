@@ -86,7 +86,7 @@ def least_violation(worlds: Worlds, low: Floats, high: Floats) -> Solution:
     """Find the distribution that violates the beliefs least, and the bets that gain what it must violate."""
     columns, n = worlds.start, len(low)
     while True:
-        buy, sell = columns.held - low[:, None] * columns.on, columns.held - high[:, None] * columns.on
+        buy, sell = columns.occurs - low[:, None] * columns.on, columns.occurs - high[:, None] * columns.on
         m = len(columns)
         result = _solve(
             np.concatenate([np.zeros(m), np.ones(2 * n)]),
@@ -100,7 +100,7 @@ def least_violation(worlds: Worlds, low: Floats, high: Floats) -> Solution:
         more = worlds.best(sold - bought, bought * low - sold * high, columns, result.fun - 1e-10)
         grown = columns if more is None else columns.join(more)
         if len(grown) == m:
-            tickets = (sold - bought) @ columns.held + (bought * low - sold * high) @ columns.on
+            tickets = (sold - bought) @ columns.occurs + (bought * low - sold * high) @ columns.on
             loss = float(tickets.min()) - (0.0 if worlds.listed is not None else 1e-10)
             return Solution(columns, _clean(result.x[:m]), bought, sold, loss)
         columns = grown
@@ -116,7 +116,7 @@ def most_support(worlds: Worlds, low: Floats, high: Floats, start: Columns) -> t
     none, unit = np.zeros((n, n)), np.eye(n)
     while True:
         m = len(columns)
-        buy, sell = columns.held - low[:, None] * columns.on, columns.held - high[:, None] * columns.on
+        buy, sell = columns.occurs - low[:, None] * columns.on, columns.occurs - high[:, None] * columns.on
         total = np.concatenate([-np.ones(m), np.zeros(3 * n)])
         result = _solve(
             # the last variables forgive what the first program could not satisfy, at a price nothing else pays
@@ -166,11 +166,11 @@ def _clean(weights: Floats) -> Floats:
 def polish(columns: Columns, weights: Floats, low: Floats, high: Floats) -> tuple[Columns, Floats]:
     """Keep the worlds that count, and solve for their weights to the last digits."""
     columns, weights = columns.take(weights > 0), weights[weights > 0]
-    held, on = columns.held @ weights, columns.on @ weights
-    at_low, at_high = np.abs(held - low * on) < 1e-8, np.abs(held - high * on) < 1e-8
+    occurs, on = columns.occurs @ weights, columns.on @ weights
+    at_low, at_high = np.abs(occurs - low * on) < 1e-8, np.abs(occurs - high * on) < 1e-8
     tight = at_low | at_high
     bound = np.where(at_low, low, high)[tight]
-    rows = np.vstack([np.ones(len(weights)), columns.held[tight] - bound[:, None] * columns.on[tight]])
+    rows = np.vstack([np.ones(len(weights)), columns.occurs[tight] - bound[:, None] * columns.on[tight]])
     goal = np.zeros(len(rows))
     goal[0] = 1.0
     better = weights + np.linalg.lstsq(rows, goal - rows @ weights, rcond=None)[0]

@@ -59,7 +59,7 @@ def _snap(worlds: Worlds, values: Floats, low: Floats, high: Floats) -> Floats:
 
 def _values(columns: Columns, weights: Floats) -> Floats:
     """Give p(event | condition) for each belief."""
-    return (columns.held @ weights) / (columns.on @ weights)
+    return (columns.occurs @ weights) / (columns.on @ weights)
 
 
 def _distance(values: Floats, low: Floats, high: Floats) -> float:
@@ -76,7 +76,7 @@ def _spread(some: Columns, weights: Floats, every: Columns) -> Floats:
 
 
 def _key(columns: Columns, j: int) -> bytes:
-    return columns.held[:, j].tobytes() + columns.on[:, j].tobytes()
+    return columns.occurs[:, j].tobytes() + columns.on[:, j].tobytes()
 
 
 def _line_search(columns: Columns, start: Floats, end: Floats, low: Floats, high: Floats) -> tuple[Columns, Floats]:
@@ -108,7 +108,7 @@ def _project(worlds: Worlds, known: Columns, weights: Floats, low: Floats, high:
     corners = np.clip(here, low, high)
     points = _Points(known, np.tile(corners[:, None], len(known)))
     while True:
-        offsets = (points.columns.held - here[:, None] * points.columns.on) / scale[:, None]
+        offsets = (points.columns.occurs - here[:, None] * points.columns.on) / scale[:, None]
         offsets += here[:, None] - points.corners
         shares = _min_norm(offsets)
         gap = offsets @ shares
@@ -135,7 +135,7 @@ def _adds(points: _Points, more: Columns, corner: Floats) -> bool:
 def _append(left: Columns, right: Columns) -> Columns:
     return Columns(
         np.vstack([left.worlds, right.worlds]),
-        np.hstack([left.held, right.held]),
+        np.hstack([left.occurs, right.occurs]),
         np.hstack([left.on, right.on]),
     )
 

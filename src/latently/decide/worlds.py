@@ -26,7 +26,7 @@ class Columns:
     """Worlds, and what is true in them: which beliefs' conditions, and which events together with them."""
 
     worlds: Bools  # (worlds, propositions)
-    held: Bools  # (beliefs, worlds): condition and event
+    occurs: Bools  # (beliefs, worlds): condition and event
     on: Bools  # (beliefs, worlds): condition
 
     def __len__(self) -> int:
@@ -34,19 +34,19 @@ class Columns:
 
     def take(self, which: Any) -> "Columns":
         """Give some of the worlds."""
-        return Columns(self.worlds[which], self.held[:, which], self.on[:, which])
+        return Columns(self.worlds[which], self.occurs[:, which], self.on[:, which])
 
     def join(self, other: "Columns") -> "Columns":
         """Put two lists together, without worlds that look the same to every belief."""
         return Columns(
             np.vstack([self.worlds, other.worlds]),
-            np.hstack([self.held, other.held]),
+            np.hstack([self.occurs, other.occurs]),
             np.hstack([self.on, other.on]),
         ).distinct()
 
     def distinct(self) -> "Columns":
         """Keep one of the worlds that look the same to every belief."""
-        pattern = np.packbits(np.vstack([self.held, self.on]), axis=0)
+        pattern = np.packbits(np.vstack([self.occurs, self.on]), axis=0)
         _, first = np.unique(pattern, axis=1, return_index=True)
         return self.take(np.sort(first))
 
@@ -63,8 +63,8 @@ class Worlds:
         """Evaluate every belief in the given worlds."""
         at = {name: worlds[:, i] for i, name in enumerate(self.names)}
         on = np.array([np.broadcast_to(c.holds(at), len(worlds)) for _, c in self.beliefs])
-        held = np.array([np.broadcast_to(e.holds(at), len(worlds)) for e, _ in self.beliefs])
-        return Columns(worlds, on & held, on)
+        occurs = np.array([np.broadcast_to(e.holds(at), len(worlds)) for e, _ in self.beliefs])
+        return Columns(worlds, on & occurs, on)
 
     def possible(self, worlds: Bools) -> Bools:
         """Tell which worlds make `must` true."""
@@ -88,19 +88,19 @@ class Worlds:
         guesses = np.random.default_rng(0).random((64, len(self.names))) < 0.5
         seen = self.look(guesses[self.possible(guesses)])
         unit = np.eye(len(self.beliefs))
-        wanted = [(-unit[i], 0 * unit[i]) for i in np.flatnonzero(~seen.held.any(axis=1))]
-        wanted += [(unit[i], -unit[i]) for i in np.flatnonzero(~(seen.on & ~seen.held).any(axis=1))]
-        exact = [self._exact(held, on) for held, on in wanted or [(0 * unit[0], 0 * unit[0])]]
+        wanted = [(-unit[i], 0 * unit[i]) for i in np.flatnonzero(~seen.occurs.any(axis=1))]
+        wanted += [(unit[i], -unit[i]) for i in np.flatnonzero(~(seen.on & ~seen.occurs).any(axis=1))]
+        exact = [self._exact(occurs, on) for occurs, on in wanted or [(0 * unit[0], 0 * unit[0])]]
         if exact[0] is None:
             raise ValueError("no world is possible: the conditions contradict themselves")
         return seen.join(self.look(np.array(exact)))
 
-    def best(self, held: Floats, on: Floats, known: Columns, below: float) -> Columns | None:
+    def best(self, occurs: Floats, on: Floats, known: Columns, below: float) -> Columns | None:
         """Give worlds whose weight, held * (condition and event) + on * condition, is less than `below`.
 
         Parameters
         ----------
-        held, on
+        occurs, on
             Weights, one per belief.
         known
             Worlds found before, from which a local search starts.
@@ -108,28 +108,28 @@ class Worlds:
             Only lighter worlds are of interest; None is returned if there are none.
         """
         if self.listed is not None:
-            return self._lightest(self.listed, held, on, below)
-        near = self._lightest(self._descend(known, held, on), held, on, below)
+            return self._lightest(self.listed, occurs, on, below)
+        near = self._lightest(self._descend(known, occurs, on), occurs, on, below)
         if near is not None:
             return near
-        world = self._exact(held, on)
-        return None if world is None else self._lightest(self.look(world[None, :]), held, on, below)
+        world = self._exact(occurs, on)
+        return None if world is None else self._lightest(self.look(world[None, :]), occurs, on, below)
 
-    def _lightest(self, columns: Columns, held: Floats, on: Floats, below: float) -> Columns | None:
-        weight = held @ columns.held + on @ columns.on
+    def _lightest(self, columns: Columns, occurs: Floats, on: Floats, below: float) -> Columns | None:
+        weight = occurs @ columns.occurs + on @ columns.on
         order = np.argsort(weight, kind="stable")[:50]
         chosen = order[weight[order] < below]
         return columns.take(chosen) if len(chosen) else None
 
-    def _descend(self, known: Columns, held: Floats, on: Floats) -> Columns:
+    def _descend(self, known: Columns, occurs: Floats, on: Floats) -> Columns:
         """Flip single propositions of good worlds as long as that makes them lighter."""
         d = len(self.names)
-        seen = known.take(np.argsort(held @ known.held + on @ known.on, kind="stable")[:20])
-        weight = held @ seen.held + on @ seen.on
+        seen = known.take(np.argsort(occurs @ known.occurs + on @ known.on, kind="stable")[:20])
+        weight = occurs @ seen.occurs + on @ seen.on
         while True:
             flipped = (seen.worlds[:, None, :] ^ np.eye(d, dtype=bool)).reshape(-1, d)
             tried = self.look(flipped)
-            heavy = np.where(self.possible(flipped), held @ tried.held + on @ tried.on, np.inf)
+            heavy = np.where(self.possible(flipped), occurs @ tried.occurs + on @ tried.on, np.inf)
             heavy = heavy.reshape(-1, d)
             better = heavy.min(axis=1) < weight - 1e-12
             if not better.any():
@@ -139,11 +139,11 @@ class Worlds:
             weight = np.where(better, heavy.min(axis=1), weight)
             seen = _replaced(seen, rows, moved)
 
-    def _exact(self, held: Floats, on: Floats) -> Bools | None:
+    def _exact(self, occurs: Floats, on: Floats) -> Bools | None:
         """Give the lightest world by an integer program; None if no world is possible."""
         program = self._program
         cost = np.zeros(program.size)
-        np.add.at(cost, program.held, held)
+        np.add.at(cost, program.occurs, occurs)
         np.add.at(cost, program.on, on)
         integral = np.zeros(program.size)
         integral[: len(self.names)] = 1
@@ -163,7 +163,7 @@ class Worlds:
     @cached_property
     def _program(self) -> "Program":
         program = Program(self.names)
-        program.held = [program.variable(both(e, c)) for e, c in self.beliefs]
+        program.occurs = [program.variable(both(e, c)) for e, c in self.beliefs]
         program.on = [program.variable(c) for _, c in self.beliefs]
         if self.must != TRUE:
             program.at_least({program.variable(self.must): 1.0}, 1.0)
@@ -171,8 +171,8 @@ class Worlds:
 
 
 def _replaced(columns: Columns, rows: Any, new: Columns) -> Columns:
-    parts = [columns.worlds.copy(), columns.held.copy(), columns.on.copy()]
-    parts[0][rows], parts[1][:, rows], parts[2][:, rows] = new.worlds, new.held, new.on
+    parts = [columns.worlds.copy(), columns.occurs.copy(), columns.on.copy()]
+    parts[0][rows], parts[1][:, rows], parts[2][:, rows] = new.worlds, new.occurs, new.on
     return Columns(*parts)
 
 
@@ -184,7 +184,7 @@ class Program:
         self._rows: list[dict[int, float]] = []
         self._low: list[float] = []
         self.size = len(names)
-        self.held: list[int] = []
+        self.occurs: list[int] = []
         self.on: list[int] = []
 
     def at_least(self, row: dict[int, float], bound: float) -> None:

@@ -107,6 +107,6 @@ def joint_moments(X: Array, weights: Array) -> Moments:
 
 
 def regression(covariance: Array, given: NDArray[np.bool_]) -> Array:
-    """Slopes (d_m, d_o) of the other columns on the given ones."""
+    """Regression coefficients (d_m, d_o) of the other columns on the given ones."""
     lower = factor(covariance[np.ix_(given, given)])
     return np.asarray(linalg.cho_solve((lower, True), covariance[np.ix_(given, ~given)], check_finite=False)).T

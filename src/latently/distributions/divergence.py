@@ -109,9 +109,9 @@ def _by_quadrature(p: Distribution, q: Distribution) -> _Estimate:
 
     def gap(t: float, upper: bool) -> float:
         x = p._quantile(np.array([[special.expit(t)]]), upper)
-        slope = special.expit(t) * special.expit(-t)
+        gradient = special.expit(t) * special.expit(-t)
         difference = p.log_prob(x) - q.log_prob(x)
-        return float(np.where(np.isfinite(difference), difference, 0.0)[0] * slope)
+        return float(np.where(np.isfinite(difference), difference, 0.0)[0] * gradient)
 
     parts = [integrate.quad(gap, -50.0, 0.0, args=(upper,), limit=200) for upper in (False, True)]
     return _Estimate(float(sum(value for value, _ in parts)), float(sum(error for _, error in parts)))

@@ -1,4 +1,4 @@
-"""Rows with holes under a full covariance: summed up by pattern, and completed by expectation."""
+"""Rows with missing values under a full covariance: summed up by pattern, and completed by expectation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Fits of a single distribution that need several passes: rows with holes in them."""
+"""Fits of a single distribution that need several passes: rows with missing values in them."""
 
 import warnings
 from collections.abc import Callable

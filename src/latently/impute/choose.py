@@ -18,7 +18,7 @@ SEARCH_ROWS = 2000
 
 
 def gaussian_for(X: Array, most: int, criterion: Any, random_state: Any) -> GaussianMixture:
-    """Fit a mixture of Gaussians to numbers with holes, its size and shape chosen on some of the rows."""
+    """Fit a mixture of Gaussians to numbers with missing values, its size and shape chosen on some of the rows."""
     rng = generator(random_state)
     return fit_gaussian(X, _some_rows(X, rng), most, criterion, rng)
 

@@ -1,4 +1,4 @@
-"""Holes filled by a mixture: means and modes, intervals, draws."""
+"""Missing values filled by a mixture: means and modes, intervals, draws."""
 
 from typing import Any, Self, get_args
 
@@ -19,13 +19,13 @@ from latently.impute.sequences import lengths_for
 from latently.impute.stored import refitted
 from latently.impute.tables import Table, check_observed, for_model, read_table, takes_tables
 from latently.learn.engine.protocol import Array
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.select.select import Criterion
 
 _VERBS = ("impute_mean", "impute_interval", "impute_draws")
 
 
-class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with what a mixture expects there, given the rest of the row.
 
     Numbers become their conditional mean, categories the most probable one. Observed entries stay as they
@@ -97,7 +97,7 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X
-            (n, d) table with holes: NaN, None or null.
+            (n, d) table with missing values: NaN, None or null.
         y
             Ignored; with a model of sequences, another place for `lengths`.
         lengths
@@ -147,7 +147,7 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self.schema or getattr(own, "schema_", None) or getattr(own, "schema", None)
 
     def fit_transform(self, X: Any, y: Any = None, *, lengths: Any = None) -> Any:
-        """Learn what the table is like, and fill its holes; see `fit` for the parameters."""
+        """Learn what the table is like, and fill its missing values; see `fit` for the parameters."""
         return self.fit(X, y, lengths=lengths).transform(X, **lengths_for(self.model, lengths, y))
 
     def _fitted_model(self, table: Table, sequences: dict[str, Any]) -> Any:
@@ -164,13 +164,13 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return mixed_for(table, *search)
 
     def transform(self, X: Any, lengths: Any = None) -> Any:
-        """Fill the holes: conditional means, and most probable categories; `lengths` as in `fit`."""
+        """Fill the missing values: conditional means, and most probable categories; `lengths` as in `fit`."""
         table, model = self._read(X)
         filled = model.impute_mean(for_model(model, table), **lengths_for(model, lengths))
         return in_kind(self, filled_in(table, filled), table)
 
     def interval(self, X: Any, level: float = 0.9, *, lengths: Any = None) -> tuple[Any, Any]:
-        """Lower and upper ends of an interval for each hole; observed entries stand in both.
+        """Lower and upper ends of an interval for each missing value; observed entries stand in both.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return filled_in(table, low), filled_in(table, high)
 
     def draws(self, X: Any, n_draws: int = 5, random_state: Any = None, *, lengths: Any = None) -> list[Any]:
-        """Fill the holes several times at random, each row jointly: multiple imputation.
+        """Fill the missing values several times at random, each row jointly: multiple imputation.
 
         What is estimated from each of the tables spreads between them by as much as the missing values leave it
         open (Rubin's rules add this spread to that within a table). For numbers each table has parameters of its own,

@@ -10,7 +10,7 @@ from latently.learn.engine.protocol import Array
 
 
 def filled_in(table: Table, values: Array) -> Any:
-    """Give the table with `values` in its holes; what was there stays, an unknown category too."""
+    """Give the table with `values` in its missing values; what was there stays, an unknown category too."""
     if set(table.schema.kinds) <= {"numeric"} and not frames.is_frame(table.raw):
         return values
     strange = _unknown(table)

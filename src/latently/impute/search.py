@@ -1,4 +1,4 @@
-"""How many Gaussians a table of numbers with holes is made of, and of which shape."""
+"""How many Gaussians a table of numbers with missing values is made of, and of which shape."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,12 @@ from scipy.special import entr, softmax
 
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian.compiled_fit import climbed
-from latently.distributions.components.gaussian.conditional import HoledRows, holed_rows, joint_holed, split_in_two
+from latently.distributions.components.gaussian.conditional import (
+    IncompleteRows,
+    incomplete_rows,
+    joint_incomplete,
+    split_in_two,
+)
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind, frame_of
@@ -53,7 +58,7 @@ class Search:
     """What sizes are compared on, and by what."""
 
     X: Array  # the values as they are
-    rows: HoledRows
+    rows: IncompleteRows
     share: float  # of the rows that a component has on average: weight of its prior
     criterion: str
     most: int
@@ -90,11 +95,11 @@ class Search:
         return Judged(fit, value + 2 * self._entropy(fit.params) if self.criterion == "icl" else value)
 
     def _entropy(self, params: GaussianParams) -> float:
-        return float(entr(softmax(joint_holed(params, self.rows), axis=1)).sum())
+        return float(entr(softmax(joint_incomplete(params, self.rows), axis=1)).sum())
 
 
 def fit_gaussian(X: Array, part: Array, most: int, criterion: str, rng: np.random.Generator) -> GaussianMixture:
-    """Fit a mixture of Gaussians to rows with holes, its size and shape chosen on a part of them.
+    """Fit a mixture of Gaussians to rows with missing values, its size and shape chosen on a part of them.
 
     A single Gaussian comes first; a larger mixture starts from the next smaller one with its heaviest component cut in
     two. The choice is made on values spread by their column's least step, the fit on the values as they are.
@@ -102,17 +107,17 @@ def fit_gaussian(X: Array, part: Array, most: int, criterion: str, rng: np.rando
     if criterion == "held-out":
         return _fitted_from(_held_out(part, most, rng), X)
     frame = _frame(X)  # a part may know nothing of a column
-    rows = holed_rows(part, frame)
+    rows = incomplete_rows(part, frame)
     steps = least_steps(part) / frame.scale * rng.uniform(-0.5, 0.5, size=part.shape)
     with single_threaded_blas():
         best = Search(part, rows.shifted(steps), _strength(part), criterion, most).best()
         if len(X) <= FEW_ROWS:
-            return _adopted(best, rows if part is X else holed_rows(X, frame), X)
+            return _adopted(best, rows if part is X else incomplete_rows(X, frame), X)
         start = _adopted(best, rows, part)
     return _fitted_from(start, X)
 
 
-def _adopted(start: GaussianParams, rows: HoledRows, X: Array) -> GaussianMixture:
+def _adopted(start: GaussianParams, rows: IncompleteRows, X: Array) -> GaussianMixture:
     """Fit from a start to all rows, in one call."""
     model = _plain(X, len(start.weights), start.kind)
     fit = climbed(rows, _framed(start, X), _strength(X) / model.n_components, **_LONG)

@@ -1,4 +1,4 @@
-"""Models of sequences among the models that fill holes: they want to know how long each sequence is."""
+"""Models of sequences among the models that fill missing values: they want to know how long each sequence is."""
 
 from inspect import signature
 from typing import Any

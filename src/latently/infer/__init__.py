@@ -1,4 +1,4 @@
-"""The inference room: joints under the sum and product rules, posteriors and their summaries."""
+"""Inference: joints under the sum and product rules, posteriors and their summaries."""
 
 from latently.infer.joint.conditional import Conditional
 from latently.infer.joint.joint import Joint

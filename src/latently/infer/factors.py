@@ -77,7 +77,7 @@ Factor: TypeAlias = Dense | Sparse
 def multiply(factors: Iterable[Dense], names: tuple[str, ...], sizes: Mapping[str, int]) -> Floats:
     """Multiply dense factors into one table whose axes are `names`."""
     shape = tuple(sizes[name] for name in names)
-    need_room(shape, names)
+    check_size(shape, names)
     table = np.ones(shape)
     for factor in factors:
         order = np.argsort([names.index(n) for n in factor.names])
@@ -86,7 +86,7 @@ def multiply(factors: Iterable[Dense], names: tuple[str, ...], sizes: Mapping[st
     return table
 
 
-def need_room(shape: tuple[int, ...], names: Iterable[str]) -> None:
+def check_size(shape: tuple[int, ...], names: Iterable[str]) -> None:
     """Refuse a table that would not fit, and say over which variables it is."""
     cells = prod(shape)
     if cells > CELLS or len(shape) > 60:
@@ -131,7 +131,7 @@ def matching(left: Sparse, right: Sparse, shared: list[str]) -> tuple[Codes, Cod
     order = np.argsort(theirs, kind="stable")
     first = np.searchsorted(theirs[order], mine, side="left")
     count = np.searchsorted(theirs[order], mine, side="right") - first
-    need_room((int(count.sum()),), left.names + right.names)
+    check_size((int(count.sum()),), left.names + right.names)
     rows = np.repeat(np.arange(len(mine)), count)
     step = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
     return rows, order[np.repeat(first, count) + step]

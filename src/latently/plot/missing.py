@@ -1,4 +1,4 @@
-"""Missing values as a picture: which columns have holes, and which holes come together."""
+"""Missing values as a picture: which columns have missing values, and which missing values come together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,10 +75,10 @@ class MissingnessDisplay:
         if max_patterns < 1:
             raise ValueError(f"max_patterns must be at least 1, got {max_patterns}")
         schema = infer_schema(table, missing=missing)
-        holes = np.isnan(schema.encode(table))
-        patterns, counts = np.unique(holes, axis=0, return_counts=True)
+        absent = np.isnan(schema.encode(table))
+        patterns, counts = np.unique(absent, axis=0, return_counts=True)
         order = np.argsort(-counts, kind="stable")[:max_patterns]
-        display = cls(patterns[order], counts[order], holes.mean(axis=0), schema.names, len(holes))
+        display = cls(patterns[order], counts[order], absent.mean(axis=0), schema.names, len(absent))
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:

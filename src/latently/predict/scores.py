@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from latently.data.sources.chunks import is_elsewhere
+from latently.data.sources.chunks import is_out_of_core
 from latently.data.stored.source import StoredSource
 from latently.learn.estimator.sums import summing
 
 
 def _in_memory(X: Any) -> bool:
-    return not isinstance(X, StoredSource) and not is_elsewhere(X)
+    return not isinstance(X, StoredSource) and not is_out_of_core(X)
 
 
 class ClassifierScore(ClassifierMixin):  # type: ignore[misc]

@@ -4,7 +4,7 @@ from typing import Any
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables import frames
-from latently.learn.estimator import table as skin
+from latently.learn.estimator import table as estimator_table
 from latently.learn.estimator.table import read_rows
 from latently.predict.rows import CHUNK_ROWS
 
@@ -20,7 +20,7 @@ def read_named(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> Any:
 
 def read_source(estimator: Any, X: ChunkSource, *, reset: bool, allow_nan: bool = True) -> ChunkSource:
     """Give a source of chunks, its columns counted, in chunks as large as those of a table in memory."""
-    return skin.read_source(estimator, X, reset=reset, allow_nan=allow_nan, chunk_rows=CHUNK_ROWS)
+    return estimator_table.read_source(estimator, X, reset=reset, allow_nan=allow_nan, chunk_rows=CHUNK_ROWS)
 
 
 def brings_targets(X: Any, y: Any) -> bool:

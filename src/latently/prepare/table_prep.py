@@ -15,7 +15,7 @@ from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import as_table, check_size
 from latently.data.tables.values import is_missing, quote
-from latently.learn.estimator.out_of_core import Elsewhere
+from latently.learn.estimator.out_of_core import OutOfCoreMixin
 from latently.prepare.columns import Curve, NumericStep, Scale, Values, fit_curve, fit_scale, middle, mildest
 from latently.prepare.rows import By, fit_judge
 from latently.prepare.stored import refined, refuse_extremes
@@ -30,7 +30,7 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class TablePrep(Elsewhere, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Make the columns of a table ready for a model, and say what was done to each.
 
     Numeric columns are straightened if they are skewed, freed of outliers, and scaled. Ordinal columns

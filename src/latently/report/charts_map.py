@@ -82,7 +82,7 @@ def _column(field: str, label: str, values: Sequence[Any]) -> dict[str, Any]:
     gone = [MISSING] if len(seen) < len(values) else []
     if seen and all(isinstance(value, int | float) and not isinstance(value, bool) for value in seen):
         edges = _fifths(seen)
-        return _mode(field, label, [*_between(edges), *gone], False, edges=edges)
+        return _mode(field, label, [*_ranges(edges), *gone], False, edges=edges)
     counts = Counter(str(value) for value in seen)
     top = [name for name, _ in counts.most_common(len(PALETTE))]
     others = [OTHER] if len(counts) > len(top) else []
@@ -98,7 +98,7 @@ def _fifths(values: Sequence[float]) -> list[float]:
     return sorted(cut for cut in set(cuts) if cut > ordered[0]) or [ordered[-1]]
 
 
-def _between(edges: Sequence[float]) -> list[str]:
+def _ranges(edges: Sequence[float]) -> list[str]:
     middle = [f"{number(a)} to {number(b)}" for a, b in pairwise(edges)]
     names = [f"below {number(edges[0])}", *middle, f"{number(edges[-1])} and above"]
     # edges that look alike when written short are written whole

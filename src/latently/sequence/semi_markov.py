@@ -96,5 +96,5 @@ class DurationsMixin(InputsMixin):
 
     def _plain_model(self, labels: Ints | None = None) -> Any:
         if self.duration is not None:
-            raise ValueError("slopes and standard errors are for plain chains, not for states with durations")
+            raise ValueError("gradients and standard errors are for plain chains, not for states with durations")
         return super()._plain_model(labels)

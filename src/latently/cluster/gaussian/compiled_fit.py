@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from latently import compiled
-from latently.distributions.components.gaussian.conditional import HoledRows
+from latently.distributions.components.gaussian.conditional import IncompleteRows
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import ILL_DEFINED, GaussianParams
 from latently.learn.engine.em import ROUNDING, Fit, ObjectiveFell
@@ -13,7 +13,7 @@ from latently.learn.engine.protocol import Array
 
 
 def climbed(
-    rows: HoledRows, start: GaussianParams, strength: float, *, tol: float, max_iter: int, goal: float = -np.inf
+    rows: IncompleteRows, start: GaussianParams, strength: float, *, tol: float, max_iter: int, goal: float = -np.inf
 ) -> Fit[GaussianParams, GaussianMoments]:
     """EM from a start, full or tied, under the relative prior: `em` for tables that one call takes in at a time.
 

@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from latently.cluster.gaussian.given import stored_params
 from latently.cluster.gaussian.uncertainty import drawn_parameters, told_covariances, widened
-from latently.distributions.components.gaussian.conditional import HoledRows, coloured, describe_holed, holed_rows
+from latently.distributions.components.gaussian.conditional import (
+    IncompleteRows,
+    coloured,
+    describe_incomplete,
+    incomplete_rows,
+)
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import single_threaded_blas
@@ -27,15 +32,15 @@ _NORMAL = 300.0
 
 
 @dataclass(frozen=True, eq=False)
-class Holed:
-    """Rows with holes, and what each component says of them in the frame of its parameters."""
+class Incomplete:
+    """Rows with missing values, and what each component says of them in the frame of its parameters."""
 
     params: GaussianParams
-    rows: HoledRows
+    rows: IncompleteRows
     places: NDArray[np.intp]  # (n,) where they stand in the table
     shares: Array  # (n, k) responsibilities given what was observed
-    completed: Array  # (k, n, d) holes at their conditional means
-    spread: Array  # (k, n, d) variances of the holes
+    completed: Array  # (k, n, d) missing values at their conditional means
+    spread: Array  # (k, n, d) variances of the missing values
 
     def mean(self) -> Array:
         """(n, d) conditional means."""
@@ -49,18 +54,18 @@ class Holed:
         return self.completed[chosen, np.arange(n)] + noise
 
     def tails(self, observed: Array | None) -> tuple[Array, Array]:
-        """(k, h) standard deviation or scale, and degrees of freedom, of each hole in each component."""
-        holes = self.rows.holes
+        """(k, h) standard deviation or scale, and degrees of freedom, of each missing value in each component."""
+        absent = self.rows.absent
         if observed is None:
-            return np.sqrt(self.spread[:, holes]), np.full((len(self.spread), int(holes.sum())), np.inf)
+            return np.sqrt(self.spread[:, absent]), np.full((len(self.spread), int(absent.sum())), np.inf)
         found = [
             widened(np.diagonal(seen), self.rows.counts, (((filled - mean) @ root) ** 2).sum(axis=1))
             for seen, filled, mean, root in zip(
                 observed, self.completed, self.params.means, self._whitening(), strict=True
             )
         ]
-        scales = [np.sqrt((spread * more)[holes]) for spread, (more, _) in zip(self.spread, found, strict=True)]
-        return np.array(scales), np.array([freedom[holes] for _, freedom in found])
+        scales = [np.sqrt((spread * more)[absent]) for spread, (more, _) in zip(self.spread, found, strict=True)]
+        return np.array(scales), np.array([freedom[absent] for _, freedom in found])
 
     def _whitening(self) -> Array:
         k, d = self.params.means.shape
@@ -69,9 +74,9 @@ class Holed:
         return np.broadcast_to(full, (k, d, d))
 
     def quantile(self, level: float, observed: Array | None = None) -> Array:
-        """(n, d) quantile of each hole's own mixture, by bisection."""
-        holes = self.rows.holes
-        shares, means = self.shares[holes.nonzero()[0]].T, self.completed[:, holes]  # (k, h)
+        """(n, d) quantile of each missing value's own mixture, by bisection."""
+        absent = self.rows.absent
+        shares, means = self.shares[absent.nonzero()[0]].T, self.completed[:, absent]  # (k, h)
         deviations, freedom = self.tails(observed)
         reach = deviations * np.where(freedom < 30, 1e4, 10.0)
         low, high = (means - reach).min(axis=0, initial=np.inf), (means + reach).max(axis=0, initial=-np.inf)
@@ -82,12 +87,12 @@ class Holed:
             below = (shares * (ndtr(away) if normal else stdtr(freedom, away))).sum(axis=0)
             low, high = np.where(below < level, middle, low), np.where(below < level, high, middle)
         out = self.rows.Z.copy()
-        out[holes] = (low + high) / 2
+        out[absent] = (low + high) / 2
         return out
 
     def put(self, table: Array, values: Array) -> None:
-        """Write values of the frame into the holes of a table."""
-        table[self.places] = np.where(self.rows.holes, self.params.frame.outward(values), table[self.places])
+        """Write values of the frame into the missing values of a table."""
+        table[self.places] = np.where(self.rows.absent, self.params.frame.outward(values), table[self.places])
 
 
 class GaussianImputation:
@@ -95,7 +100,7 @@ class GaussianImputation:
 
     def impute_mean(self, X: Any) -> Array:
         """The rows with each missing entry at its mean given the observed ones."""
-        filled, parts = self._holed(X)
+        filled, parts = self._incomplete(X)
         for part in parts:
             part.put(filled, part.mean())
         return filled
@@ -117,7 +122,7 @@ class GaussianImputation:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
         check_is_fitted(self)
         told = observed is not None and self._is_joint()
-        lower, parts = (self._with(told_covariances(self)) if told else self)._holed(X)
+        lower, parts = (self._with(told_covariances(self)) if told else self)._incomplete(X)
         upper = lower.copy()
         for part in parts:
             part.put(lower, part.quantile((1 - level) / 2, observed))
@@ -135,7 +140,7 @@ class GaussianImputation:
         if observed is not None and self._is_joint():
             check_is_fitted(self)
             return np.concatenate([self._redrawn(observed, rng).impute_draws(X, 1, rng) for _ in range(n_draws)])
-        filled, parts = self._holed(X)
+        filled, parts = self._incomplete(X)
         draws = np.tile(filled, (n_draws, 1, 1))
         for part in parts:
             for draw in draws:
@@ -159,21 +164,21 @@ class GaussianImputation:
         other.precisions_cholesky_ = np.swapaxes(np.linalg.inv(np.linalg.cholesky(covariances)), -1, -2)
         return other
 
-    def _holed(self, X: Any) -> tuple[Array, Iterator[Holed]]:
+    def _incomplete(self, X: Any) -> tuple[Array, Iterator[Incomplete]]:
         check_is_fitted(self)
         rows = read_rows(self, X, reset=False, allow_nan=True).astype(np.float64)
         return rows, _described(stored_params(self), rows)
 
 
-def _described(params: GaussianParams, table: Array) -> Iterator[Holed]:
-    """What is known of the rows with holes, some at a time."""
-    holed = np.flatnonzero(np.isnan(table).any(axis=1))
+def _described(params: GaussianParams, table: Array) -> Iterator[Incomplete]:
+    """What is known of the rows with missing values, some at a time."""
+    incomplete = np.flatnonzero(np.isnan(table).any(axis=1))
     size = max(64, _ENTRIES // params.means.size)
-    for start in range(0, len(holed), size):
-        places = holed[start : start + size]
-        rows = holed_rows(table[places], params.frame)
+    for start in range(0, len(incomplete), size):
+        places = incomplete[start : start + size]
+        rows = incomplete_rows(table[places], params.frame)
         with single_threaded_blas():
-            joint, completed, spread = describe_holed(params, rows)
+            joint, completed, spread = describe_incomplete(params, rows)
         shares = np.exp(joint - joint.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        yield Holed(params, rows, places[rows.order], shares, completed, spread)
+        yield Incomplete(params, rows, places[rows.order], shares, completed, spread)

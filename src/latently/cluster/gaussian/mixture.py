@@ -28,7 +28,7 @@ from latently.distributions.components.gaussian.prior import names_components, r
 from latently.distributions.components.order import named_by
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.protocol import Array
-from latently.learn.estimator.table import Elsewhere, read_rows, read_source
+from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
 # The peer's wording, which its users' code may match.
@@ -39,7 +39,7 @@ NOT_CONVERGED = (
 
 
 class GaussianMixture(
-    Elsewhere,
+    OutOfCoreMixin,
     GaussianOnline,
     GaussianErrors,
     GaussianImputation,

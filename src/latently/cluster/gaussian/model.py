@@ -8,7 +8,7 @@ from latently import compiled
 from latently.data.sources.chunks import Chunk
 from latently.distributions.components.gaussian.collapse import lost_nats
 from latently.distributions.components.gaussian.constraints import Constraints
-from latently.distributions.components.gaussian.gradient import packed, packed_slope, unpacked
+from latently.distributions.components.gaussian.gradient import packed, packed_gradient, unpacked
 from latently.distributions.components.gaussian.missing import (
     chunk_patterns,
     expect_missing,
@@ -89,7 +89,7 @@ class GaussianMixtureModel:
 
     def gradient(self, params: GaussianParams, stats: GaussianMoments) -> Array:
         """Gradient of the objective in the vector."""
-        return packed_slope(params, stats, self.frame_prior(params))
+        return packed_gradient(params, stats, self.frame_prior(params))
 
     def log_joint(self, params: GaussianParams, X: Array) -> Array:
         """(n, k) log p(x_i, component k), with missing entries summed out."""

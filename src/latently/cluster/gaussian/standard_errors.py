@@ -10,7 +10,7 @@ from latently.cluster.gaussian.given import stored_params
 from latently.cluster.gaussian.labels import with_labels
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.distributions.components.gaussian.free import free_directions
-from latently.distributions.components.gaussian.gradient import slopes
+from latently.distributions.components.gaussian.gradient import gradients
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import labelled_components
 from latently.learn.engine.information import inverse_information
@@ -121,7 +121,7 @@ def _moved(params: GaussianParams, step: Array) -> GaussianParams:
 def _score(model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce) -> Array:
     """(coordinates,) first derivatives of the objective."""
     stats = reduce(lambda chunk: model.expect(params, chunk))
-    counts, means, inner = slopes(params, stats, model.frame_prior(params))
+    counts, means, inner = gradients(params, stats, model.frame_prior(params))
     if params.shape_of_roots == "triangular":
         rows, columns = np.tril_indices(params.means.shape[1])
         inner = np.where(rows == columns, 1.0, 2.0) * inner[..., rows, columns]

@@ -37,7 +37,7 @@ def start_sample(source: ChunkSource, most: int, rng: np.random.RandomState) -> 
 def _may_be_mixed(source: ChunkSource, most: int) -> bool:
     """Whether there are more rows than are drawn, some of them with missing values, as far as is known."""
     few = source.n_rows is not None and source.n_rows <= most
-    return not few and (source.has_holes if isinstance(source, StoredSource) else True)
+    return not few and (source.has_missing if isinstance(source, StoredSource) else True)
 
 
 def _counted(source: ChunkSource) -> list[Counted]:

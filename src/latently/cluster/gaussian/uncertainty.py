@@ -92,5 +92,5 @@ def _regressions(sigma: Array, seen: Array, rng: np.random.RandomState) -> tuple
     residual = np.diagonal(root) ** 2 * rows / rng.chisquare(np.maximum(rows - 1 - np.arange(d), _LEAST_FREEDOM))
     noise = np.sqrt(residual[:, None] / pairs) * rng.standard_normal((d, d))
     on_residuals = np.tril(root + noise, -1)  # of each column on the standardised residuals before it
-    slopes = np.tril(np.linalg.solve(root.T, on_residuals.T).T, -1)
-    return np.linalg.inv(np.eye(d) - slopes), residual
+    coefficients = np.tril(np.linalg.solve(root.T, on_residuals.T).T, -1)
+    return np.linalg.inv(np.eye(d) - coefficients), residual

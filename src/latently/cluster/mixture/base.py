@@ -29,12 +29,12 @@ from latently.distributions.inputs import generator
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
-from latently.learn.estimator.table import Elsewhere, seeds
+from latently.learn.estimator.table import OutOfCoreMixin, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
 class TableMixture(
-    Elsewhere, MixtureOnline, MixtureGrowth, MixtureImputation, MixturePredictions, DensityMixin, BaseEstimator
+    OutOfCoreMixin, MixtureOnline, MixtureGrowth, MixtureImputation, MixturePredictions, DensityMixin, BaseEstimator
 ):
     """A mixture whose components are products of blocks of columns; a subclass reads tables and makes blocks."""
 

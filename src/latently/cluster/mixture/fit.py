@@ -97,8 +97,8 @@ def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce)
     weights = fit.params.weights * (1 - share)
     weights[dead] = share
     parts = tuple(_replaced(old, new, dead) for old, new in zip(fit.params.parts, fresh.parts, strict=True))
-    held = tuple(block.held(theta) for block, theta in zip(model.blocks, parts, strict=True))
-    return MixtureParams(weights / weights.sum(), held)
+    constrained = tuple(block.constrained(theta) for block, theta in zip(model.blocks, parts, strict=True))
+    return MixtureParams(weights / weights.sum(), constrained)
 
 
 def _near_the_worst(model: MixtureModel, rows: Array) -> Mask:

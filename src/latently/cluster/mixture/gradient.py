@@ -33,7 +33,7 @@ def from_free(model: MixtureModel, like: MixtureParams, free: Array) -> MixtureP
 
 
 def gradient(model: MixtureModel, params: MixtureParams, stats: MixtureSums) -> Array:
-    """Slope of the log-likelihood and the log prior along the free numbers."""
+    """Gradient of the log-likelihood and the log prior along the free numbers."""
     mass = stats.weight + model.pseudo
     by_weight = mass - params.weights * mass.sum() if model.limits is None else np.zeros_like(mass)
     triples = zip(model.blocks, params.parts, stats.parts.parts, strict=True)

@@ -85,7 +85,7 @@ class MixtureImputation:
         for block, theta in zip(self.model_.blocks, self.parameters_.parts, strict=True):
             own = chunk.X[:, block.places]
             if np.isnan(own).any():
-                ends = block.between(theta, Slab(chunk.X), shares, level)
+                ends = block.interval(theta, Slab(chunk.X), shares, level)
                 low[:, block.places], high[:, block.places] = (np.where(np.isnan(own), e, own) for e in ends)
         return low, high
 

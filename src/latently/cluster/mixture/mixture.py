@@ -22,7 +22,7 @@ from latently.learn.engine.protocol import Array
 
 
 class Mixture(TableMixture):
-    """Mixture over a table of numbers, counts and categories, with holes.
+    """Mixture over a table of numbers, counts and categories, with missing values.
 
     In a component, columns are independent of each other, but for groups of numeric columns that are given a
     full covariance. What is missing is left out of a row's density, at fit and after; so is a category that

@@ -126,7 +126,9 @@ class MixtureModel:
 
     def from_components(self, given: Sequence[Distribution], weights: Array) -> MixtureParams:
         """Parameters from a distribution for each component."""
-        return MixtureParams(weights, tuple(block.held(block.from_distributions(given)) for block in self.blocks))
+        return MixtureParams(
+            weights, tuple(block.constrained(block.from_distributions(given)) for block in self.blocks)
+        )
 
 
 def normalise(joint: Array) -> Array:

@@ -55,7 +55,7 @@ def _drawn(model: MixtureModel, rows: Array, R: Array) -> tuple[MixtureParams, M
     R = np.ascontiguousarray(R)
     even = np.repeat(R.sum(axis=0)[None] / k, k, axis=0)
     parts, sums = [], []
-    for block in (block.loose().with_spread(None) for block in model.blocks):
+    for block in (block.without_constraints().with_spread(None) for block in model.blocks):
         first = block.first(rows, k)
         whole = block.expect(first, slab, even)
         strength = 1 / SHY if isinstance(block, NumericBlock | FullBlock) else 1.0
@@ -75,14 +75,14 @@ def _suited_order(model: MixtureModel, params: MixtureParams, sums: MixtureSums)
         order = (np.arange(k) + shift) % k
         moved, seen = params.permuted(order), sums.permuted(order)
         for block, theta, own in zip(model.blocks, moved.parts, seen.parts.parts, strict=True):
-            gain[np.arange(k), order] += np.diagonal(block.cross(block.held(theta), own))
+            gain[np.arange(k), order] += np.diagonal(block.cross(block.constrained(theta), own))
     return matched_order(-gain, np.zeros(k, bool))
 
 
 def _in_place(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> MixtureParams:
     """What is said of components put in its place."""
-    held = tuple(block.held(theta) for block, theta in zip(model.blocks, params.parts, strict=True))
-    return MixtureParams(model.kept_weights(sums.weight + model.pseudo), held)
+    constrained = tuple(block.constrained(theta) for block, theta in zip(model.blocks, params.parts, strict=True))
+    return MixtureParams(model.kept_weights(sums.weight + model.pseudo), constrained)
 
 
 def coordinates(rows: Array, blocks: Sequence[Block]) -> Array:

@@ -198,7 +198,7 @@ def check_counts(X: Array, blocks: Sequence[Block]) -> None:
 
 
 def refuse_empty(blocks: Sequence[Block], source: ChunkSource) -> None:
-    """Refuse a column of nothing but holes; rows are looked at until every column has been seen."""
+    """Refuse a column of nothing but missing values; rows are looked at until every column has been seen."""
     seen = np.zeros(source.n_columns, dtype=bool)
     for chunk in source:
         seen |= ~np.isnan(chunk.X).all(axis=0)

@@ -11,7 +11,7 @@ from numba import njit
 @njit(nogil=True, cache=True)
 def read_column(X, start, n, j, z, seen):
     """Copy an entry per row; missing ones become zero and are marked; whether there are any."""
-    holes = False
+    absent = False
     for i in range(n):
         x = X[start + i, j]
         if x == x:
@@ -20,8 +20,8 @@ def read_column(X, start, n, j, z, seen):
         else:
             z[i] = 0.0
             seen[i] = 0.0
-            holes = True
-    return holes
+            absent = True
+    return absent
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
@@ -33,11 +33,11 @@ def numeric_density(X, columns, means, roots, peaks, L):
     for start in range(0, X.shape[0], B):
         n = min(B, X.shape[0] - start)
         for j in range(columns.shape[0]):
-            holes = read_column(X, start, n, columns[j], z, seen)
+            absent = read_column(X, start, n, columns[j], z, seen)
             for k in range(K):
                 m, u, p = means[k, j], roots[k, j], peaks[k, j]
                 row = L[k, start : start + n]
-                if holes:
+                if absent:
                     for i in range(n):
                         y = (z[i] - m) * u
                         row[i] += seen[i] * (p - 0.5 * y * y)

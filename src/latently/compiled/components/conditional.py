@@ -1,12 +1,12 @@
-"""Gaussian mixtures and rows with holes, each with a pattern of its own: what is missing given what is observed.
+"""Gaussian mixtures and rows with missing values, each with a pattern of its own: what is missing given what is seen.
 
-Everything is read off the precisions P. With v = P (z - m), z - m zero in the holes, what is missing has the mean
-m - inv(P_hh) v_h and the covariance inv(P_hh), so the work for a row grows with its holes and not with its columns.
+Everything is read off the precisions P. With v = P (z - m), z - m zero where values are missing, what is missing has
+the mean m - inv(P_hh) v_h and the covariance inv(P_hh), so the work for a row grows with its missing values.
 Many rows go side by side, which vectorises.
 
-Rows stand in the order of their number of holes, in a frame where the data are centred and scaled. `columns` (n, d)
-lists the observed columns of each row and then its holes, `counts` (n,) how many are observed, `volume` (n,) is the
-constant part of its log density. `precisions` has one matrix for all components, or one for each.
+Rows stand in the order of their number of missing values, in a frame where the data are centred and scaled. `columns`
+(n, d) lists the observed columns of each row and then its missing ones, `counts` (n,) how many are observed, `volume`
+(n,) is the constant part of its log density. `precisions` has one matrix for all components, or one for each.
 """
 
 import math
@@ -93,39 +93,39 @@ def invert_many(A, m, W, logs):
 
 
 @njit(nogil=True, cache=True)
-def find_holes(columns, counts, start, n, holes):
-    """holes[a, i] = the a-th missing column of row start + i, -1 where it has fewer; returns the most of a row."""
+def find_missing(columns, counts, start, n, absent):
+    """absent[a, i] = the a-th missing column of row start + i, -1 if there are fewer; returns the most of a row."""
     d, most = columns.shape[1], 0
-    holes[:] = -1
+    absent[:] = -1
     for i in range(n):
         known = counts[start + i]
         most = max(most, d - known)
         for a in range(d - known):
-            holes[a, i] = columns[start + i, known + a]
+            absent[a, i] = columns[start + i, known + a]
     return most
 
 
 @njit(nogil=True, cache=True)
-def gather(P, holes, m, A):
+def gather(P, absent, m, A):
     """A[:, :, i] = P_hh of row i, lower triangle, filled up with ones on the diagonal."""
     for a in range(m):
         for b in range(a + 1):
-            for i in range(holes.shape[1]):
-                A[a, b, i] = P[holes[a, i], holes[b, i]] if holes[a, i] >= 0 else (1.0 if a == b else 0.0)
+            for i in range(absent.shape[1]):
+                A[a, b, i] = P[absent[a, i], absent[b, i]] if absent[a, i] >= 0 else (1.0 if a == b else 0.0)
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
-def complete(Z, start, n, mean, P, holes, m, inverse, D, V, H, level):
-    """D = z - mean with the holes at their conditional means; takes half the squared distance from `level`."""
-    d, B = Z.shape[1], holes.shape[1]
+def complete(Z, start, n, mean, P, absent, m, inverse, D, V, H, level):
+    """D = z - mean with the missing values at their conditional means; takes half the squared distance from `level`."""
+    d, B = Z.shape[1], absent.shape[1]
     v, y = H[:m], H[m:]
     for i in range(n):
         for j in range(d):
             D[i, j] = Z[start + i, j] - mean[j]
     for a in range(m):
         for i in range(n):
-            if holes[a, i] >= 0:
-                D[i, holes[a, i]] = 0.0
+            if absent[a, i] >= 0:
+                D[i, absent[a, i]] = 0.0
     np.dot(D, P, V)
     for i in range(n):
         q = 0.0
@@ -134,7 +134,7 @@ def complete(Z, start, n, mean, P, holes, m, inverse, D, V, H, level):
         level[i] -= 0.5 * q
     for a in range(m):
         for i in range(B):
-            v[a, i] = V[i, holes[a, i]] if holes[a, i] >= 0 else 0.0
+            v[a, i] = V[i, absent[a, i]] if absent[a, i] >= 0 else 0.0
     for a in range(m):
         y[a] = 0.0
         for b in range(m):
@@ -143,8 +143,8 @@ def complete(Z, start, n, mean, P, holes, m, inverse, D, V, H, level):
                 y[a, i] += row[i] * v[b, i]
         for i in range(B):
             level[i] += 0.5 * y[a, i] * v[a, i]
-            if holes[a, i] >= 0:
-                D[i, holes[a, i]] = -y[a, i]
+            if absent[a, i] >= 0:
+                D[i, absent[a, i]] = -y[a, i]
 
 
 @njit(nogil=True, cache=True)
@@ -166,15 +166,15 @@ def normalise(L, n, shares, R):
 
 
 @njit(nogil=True, cache=True)
-def describe(start, n, mean, D, holes, m, inverse, completed, spread):
-    """completed = mean + D; spread = the variance of a hole, zero where there is none."""
+def describe(start, n, mean, D, absent, m, inverse, completed, spread):
+    """completed = mean + D; spread = the variance of a missing value, zero where there is none."""
     for i in range(n):
         for j in range(len(mean)):
             completed[start + i, j] = mean[j] + D[i, j]
             spread[start + i, j] = 0.0
         for a in range(m):
-            if holes[a, i] >= 0:
-                spread[start + i, holes[a, i]] = inverse[a, a, i]
+            if absent[a, i] >= 0:
+                spread[start + i, absent[a, i]] = inverse[a, a, i]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
@@ -201,14 +201,14 @@ def add_moments(D, R, n, kept, scaled, S1, S2):
 
 
 @njit(nogil=True, cache=True)
-def add_unknown(R, n, holes, m, inverse, unknown, S2):
-    """Add what the holes vary about their conditional means."""
+def add_unknown(R, n, absent, m, inverse, unknown, S2):
+    """Add what the missing values vary about their conditional means."""
     unknown[:] = 0.0
     for a in range(m):
         for b in range(a + 1):
             for i in range(n):
-                if holes[a, i] >= 0:
-                    unknown[holes[a, i], holes[b, i]] += R[i] * inverse[a, b, i]
+                if absent[a, i] >= 0:
+                    unknown[absent[a, i], absent[b, i]] += R[i] * inverse[a, b, i]
     for a in range(len(unknown)):
         for b in range(a):
             S2[a, b] += unknown[a, b]
@@ -218,7 +218,7 @@ def add_unknown(R, n, holes, m, inverse, unknown, S2):
 
 @njit(nogil=True, cache=True)
 def block_rows(n, T, M):
-    """Rows of a block: few, since all have the work of the one with the most holes; fewer if they have very many."""
+    """Rows of a block: few, since all have the work of the one that misses most; fewer if that is very much."""
     return max(1, min(64, n, 500000 // max(1, T * M * M)))
 
 
@@ -230,29 +230,29 @@ def expect(
 
     constants (K,) holds log weights and half the log determinants of the precisions. Responsibilities are those that
     given (K, n), weights included, if there are any. If joint (n, K) has rows, it is filled with log p(x_i, k) in
-    place of all that; and so are completed (K, n, d), rows with their holes at the conditional means, and spread
-    (K, n, d), the variances of the holes, if they have rows.
+    place of all that; and so are completed (K, n, d), rows with missing values at the conditional means, and spread
+    (K, n, d), the variances of the missing values, if they have rows.
     """
     (K, d), T = means.shape, precisions.shape[0]
-    M = d - counts[-1]  # the last row has the most holes
+    M = d - counts[-1]  # the last row has the most missing values
     B = block_rows(Z.shape[0], T, M)
-    inverses, logs, holes = np.empty((T, M, M, B)), np.empty((T, B)), np.empty((M, B), np.int64)
+    inverses, logs, absent = np.empty((T, M, M, B)), np.empty((T, B)), np.empty((M, B), np.int64)
     W, H, V, scaled = np.empty((M, M, B)), np.empty((2 * M, B)), np.empty((B, d)), np.empty((B, d))
     D, L, R, unknown = np.zeros((K, B, d)), np.empty((K, B)), np.empty((K, B)), np.empty((d, d))
     bound = 0.0
     for start in range(0, Z.shape[0], B):
         n = min(B, Z.shape[0] - start)
-        m = find_holes(columns, counts, start, n, holes)
+        m = find_missing(columns, counts, start, n, absent)
         for k in range(K):
             t = min(k, T - 1)
             if k == t:
-                gather(precisions[t], holes, m, inverses[t])
+                gather(precisions[t], absent, m, inverses[t])
                 invert_many(inverses[t], m, W, logs[t])
             for i in range(n):
                 L[k, i] = constants[k] + volume[start + i] - 0.5 * logs[t, i]
-            complete(Z, start, n, means[k], precisions[t], holes, m, inverses[t], D[k], V, H, L[k])
+            complete(Z, start, n, means[k], precisions[t], absent, m, inverses[t], D[k], V, H, L[k])
             if completed.shape[1]:
-                describe(start, n, means[k], D[k], holes, m, inverses[t], completed[k], spread[k])
+                describe(start, n, means[k], D[k], absent, m, inverses[t], completed[k], spread[k])
         if joint.shape[1]:
             for i in range(n):
                 for k in range(K):
@@ -267,28 +267,28 @@ def expect(
         for k in range(K):
             N[k] += add_moments(D[k], R[k], n, V, scaled, S1[k], S2[min(k, T - 1)])
         for t in range(T):  # one covariance is as unknown in every component
-            add_unknown(R[t] if T == K else shares[start : start + n], n, holes, m, inverses[t], unknown, S2[t])
+            add_unknown(R[t] if T == K else shares[start : start + n], n, absent, m, inverses[t], unknown, S2[t])
     return bound
 
 
 @njit(nogil=True, cache=True)
 def colour(columns, counts, precisions, chosen, noise):
-    """Turn standard normal noise (n, d) in the holes of each row into noise of the chosen component's covariance."""
+    """Turn standard normal noise (n, d) at the missing values of a row into that of the chosen component."""
     d = columns.shape[1]
     A, root, inverse, raw = np.empty((d, d)), np.empty((d, d)), np.empty((d, d)), np.empty(d)
     for i in range(len(counts)):
         known = counts[i]
-        holes, P = columns[i, known:], precisions[min(chosen[i], len(precisions) - 1)]
+        absent, P = columns[i, known:], precisions[min(chosen[i], len(precisions) - 1)]
         for a in range(d - known):
-            raw[a] = noise[i, holes[a]]
+            raw[a] = noise[i, absent[a]]
             for b in range(a + 1):
-                A[a, b] = P[holes[a], holes[b]]
+                A[a, b] = P[absent[a], absent[b]]
         invert(A, d - known, root, inverse)
         for b in range(d - known):
             s = 0.0
             for a in range(b, d - known):
                 s += root[a, b] * raw[a]
-            noise[i, holes[b]] = s
+            noise[i, absent[b]] = s
 
 
 @njit(nogil=True, cache=True)

@@ -6,7 +6,7 @@ Rows come as z = (x - origin) * inverse_scale. Two ways lead to the same numbers
   coefficients times a (P, B) block of features gives all of them, and responsibilities times features give all
   statistics. Fastest, as long as the means lie within some thousand standard deviations of the origin.
 * centred: about each component's own mean, so that nothing cancels, whatever the scales; for diagonal covariances
-  and for rows with holes here, else in `gaussian_wide`.
+  and for rows with missing values here, else in `gaussian_wide`.
 
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
@@ -356,7 +356,7 @@ def add_completed(seen, n_seen, B, rest, n, s1, s2, N, S1, S2):
 def expect_missing(
     X, weights, origin, inverse_scale, patterns, counts, edges, means, covariances, constants, powers, N, S1, S2, joint
 ):
-    """Moments about the means of rows with holes, rows sorted by pattern; also fills joint (n, K) if it has rows.
+    """Moments about the means of incomplete rows, sorted by pattern; also fills joint (n, K) if it has rows.
 
     patterns (p, d) lists the observed columns of each pattern and then the missing ones, counts (p,) how many
     are observed, edges (p + 1,) where its rows begin. constants (K,) holds the log weights.

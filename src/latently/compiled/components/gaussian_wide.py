@@ -84,13 +84,13 @@ def half_square(y, offset):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def take_rest(Z, rows, m, centre, root, offset, G, room, out):
+def take_rest(Z, rows, m, centre, root, offset, G, work, out):
     """out[i] -= |root' (z_i - centre) - offset|^2 / 2, for m rows."""
     for q in range(m):
         z, g = Z[rows[q]], G[q]
         for j in range(len(z)):
             g[j] = z[j] - centre[j]
-    Y = room[: m * len(offset)].reshape(m, len(offset))
+    Y = work[: m * len(offset)].reshape(m, len(offset))
     np.dot(G[:m], root, Y)
     for q in range(m):
         out[rows[q]] -= half_square(Y[q], offset)
@@ -148,9 +148,9 @@ def add_moments(Z, n, centre, shares, G, square, N, k, s1, s2):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def densities(Z, n, centres, firsts, lasts, constants, slack, rooms, top, owner, rows, L):
+def densities(Z, n, centres, firsts, lasts, constants, slack, works, top, owner, rows, L):
     """L[k, i] = log density of row i and component k; some may be more where there is a larger one by the slack."""
-    (first_roots, first_offsets), (last_roots, last_offsets), (G, T, y, room) = firsts, lasts, rooms
+    (first_roots, first_offsets), (last_roots, last_offsets), (G, T, y, work) = firsts, lasts, works
     half, own_centre, own_root = Z.shape[1] - last_offsets.shape[1], len(centres) > 1, len(last_roots) > 1
     for at in range(0, n, T.shape[1]):
         size = min(T.shape[1], n - at)
@@ -166,7 +166,7 @@ def densities(Z, n, centres, firsts, lasts, constants, slack, rooms, top, owner,
             m = list_rows(owner, n, k, own, top, L[k], rows)
             if m > 0:
                 c, r = k if own_centre else 0, k if own_root else 0
-                take_rest(Z, rows, m, centres[c], last_roots[r], last_offsets[k], G, room, L[k])
+                take_rest(Z, rows, m, centres[c], last_roots[r], last_offsets[k], G, work, L[k])
         for i in range(n):
             top[i] = L[owner[i], i] - slack
 
@@ -188,13 +188,13 @@ def expect(X, weights, origin, inverse_scale, centres, firsts, lasts, constants,
         Z and G (B, d), T (half, b) zeros, y (2, b), room (B d,), square (d, d), L (K, B), top and total (B,), owner
         and rows (B,).
     """
-    Z, G, T, y, room, square, L, top, total, owner, rows = scratch
-    rooms = (G, T, y, room)
+    Z, G, T, y, work, square, L, top, total, owner, rows = scratch
+    works = (G, T, y, work)
     bound = 0.0
     for start in range(0, X.shape[0], len(Z)):
         n = min(len(Z), X.shape[0] - start)
         standardise(X, start, n, origin, inverse_scale, Z)
-        densities(Z, n, centres, firsts, lasts, constants, slack, rooms, top, owner, rows, L)
+        densities(Z, n, centres, firsts, lasts, constants, slack, works, top, owner, rows, L)
         for i in range(min(n, len(joint) - start)):
             for k in range(joint.shape[1]):
                 joint[start + i, k] = L[k, i]

@@ -4,7 +4,7 @@ Rows are taken about an origin, y = x - origin, and centres are given about the 
 double precision, the lowest index among equals. Rows are read in transposed blocks, and compared with every centre.
 
 A block is T (D + 1, B): coordinate j of row i in T[j, i], with zeros up to an even number D of coordinates, and in
-T[D, i] the weight of row i, zero beyond the last row. `holes` (`share` in `direct`) is None if no value is missing:
+T[D, i] the weight of row i, zero beyond the last row. `absent` (`share` in `direct`) is None if no value is missing:
 what missing values need is then not even compiled. The same goes for `plane` and `centres`, one of which is None.
 
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
@@ -31,34 +31,34 @@ def fill_block(X, start, weights, origin, T):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def square(gap, holes):
+def square(gap, absent):
     """Square of a difference; zero if it is missing."""
-    if holes is None:
+    if absent is None:
         return gap * gap
     return gap * gap if gap == gap else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sum_squares(T, centre, holes, total):
+def sum_squares(T, centre, absent, total):
     """total[i] = squared distance to a centre, over the observed coordinates, two at a time."""
     for i in range(len(total)):
         total[i] = 0.0
     for j in range(0, len(centre), 2):
         p, q, a, b = T[j], T[j + 1], centre[j], centre[j + 1]
         for i in range(len(total)):
-            total[i] = (total[i] + square(p[i] - a, holes)) + square(q[i] - b, holes)
+            total[i] = (total[i] + square(p[i] - a, absent)) + square(q[i] - b, absent)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def nearest_in_plane(p, q, centres, holes, nearest, owner):
+def nearest_in_plane(p, q, centres, absent, nearest, owner):
     """The nearest centre of rows of two coordinates, p and q; two centres at one go."""
     last = len(centres) - 1
     for k in range(0, last + 1, 2):
         h = min(k + 1, last)
         a, b, c, d = centres[k, 0], centres[k, 1], centres[h, 0], centres[h, 1]
         for i in range(len(nearest)):
-            least = square(p[i] - a, holes) + square(q[i] - b, holes)
-            other = square(p[i] - c, holes) + square(q[i] - d, holes)
+            least = square(p[i] - a, absent) + square(q[i] - b, absent)
+            other = square(p[i] - c, absent) + square(q[i] - d, absent)
             who = h if other < least else k
             least = other if other < least else least
             owner[i] = who if least < nearest[i] else owner[i]
@@ -66,13 +66,13 @@ def nearest_in_plane(p, q, centres, holes, nearest, owner):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def distances(X, origin, centres, scratch, holes, out):
+def distances(X, origin, centres, scratch, absent, out):
     """out[i, k] = distance of row i to centre k, over the observed coordinates; centres as in `direct`."""
     T, total = scratch
     for start in range(0, len(X), len(total)):
         fill_block(X, start, total[:0], origin, T)
         for k in range(len(centres)):
-            sum_squares(T, centres[k], holes, total)
+            sum_squares(T, centres[k], absent, total)
             for i in range(min(len(total), len(X) - start)):
                 out[start + i, k] = math.sqrt(total[i])
 
@@ -110,14 +110,14 @@ def direct(X, weights, origin, plane, centres, scratch, labels, sums, share):
         for i in range(min(B, len(labels) - start)):
             labels[start + i] = owner[i]
         if share is not None:
-            weigh_holes(T, X.shape[1], nearest, owner, share)
+            weigh_missing(T, X.shape[1], nearest, owner, share)
         cost += add_block(T, nearest, owner, sums)
     return cost
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def weigh_holes(T, d, nearest, owner, share):
-    """Scale up the cost of rows with holes to all coordinates, and the rows with it, so that means make it least."""
+def weigh_missing(T, d, nearest, owner, share):
+    """Scale up the cost of incomplete rows to all coordinates, and the rows with it, so that means make it least."""
     last = len(T) - 1
     for i in range(T.shape[1]):
         observed = 0.0
@@ -162,7 +162,7 @@ def add_block(T, nearest, owner, sums):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"})
-def join(X, weights, origin, points, reach, index, nearest, owner, falls, holes):
+def join(X, weights, origin, points, reach, index, nearest, owner, falls, absent):
     """k-means++: falls[t] += how much the cost falls if point t (T, d) becomes a centre.
 
     index
@@ -178,10 +178,10 @@ def join(X, weights, origin, points, reach, index, nearest, owner, falls, holes)
                 cost, observed = 0.0, 0.0
                 for j in range(d):
                     gap = (X[i, j] - origin[j]) - points[t, j]
-                    cost += square(gap, holes)
-                    if holes is not None:
+                    cost += square(gap, absent)
+                    if absent is not None:
                         observed += 1.0 if gap == gap else 0.0
-                if holes is not None:
+                if absent is not None:
                     cost = cost * d / observed if observed > 0.0 else 0.0
                 if cost < nearest[i]:
                     falls[t] += (nearest[i] - cost) * (1.0 if len(weights) == 0 else weights[i])

@@ -125,7 +125,7 @@ def pairs(before, A, log_A, after, e, xi):
 
 
 @njit(nogil=True, cache=True)
-def smooth(L, U, lengths, weights, W, la, g, slope, curvature):
+def smooth(L, U, lengths, weights, W, la, g, gradient, curvature):
     """Posteriors g, given logs la of filtered rows, and what the regressions need; weights (S,) are those of sequences.
 
     Adds the sum of (xi_t(i, j) - gamma_t(i) A_t(i, j)) u_t to slope[i, j], and to curvature[i] (K p, K p) that of
@@ -150,12 +150,12 @@ def smooth(L, U, lengths, weights, W, la, g, slope, curvature):
                 g[t - 1, i] = 0.0
                 for j in range(K):
                     g[t - 1, i] += xi[i, j]
-            add_derivatives(xi, A, U, t, weights[s], slope, curvature)
+            add_derivatives(xi, A, U, t, weights[s], gradient, curvature)
             step_back(after, e, A, log_A, back)
 
 
 @njit(nogil=True, cache=True)
-def add_derivatives(xi, A, U, t, weight, slope, curvature):
+def add_derivatives(xi, A, U, t, weight, gradient, curvature):
     """What one step adds to slope and curvature (see `smooth`)."""
     K, p = A.shape[0], U.shape[1]
     for i in range(K):
@@ -165,7 +165,7 @@ def add_derivatives(xi, A, U, t, weight, slope, curvature):
         for j in range(K):
             r = weight * (xi[i, j] - here * A[i, j])
             for q in range(p):
-                slope[i, j, q] += r * U[t, q]
+                gradient[i, j, q] += r * U[t, q]
             for k in range(K):
                 c = weight * here * A[i, j] * ((1.0 if j == k else 0.0) - A[i, k])
                 for q in range(p):

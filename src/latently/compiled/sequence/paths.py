@@ -83,14 +83,14 @@ def viterbi_of_many(L, lengths, log_start, W, pointers, path, logs, U=None):
 
     pointers (longest, K) is scratch, logs as in `viterbi`.
     """
-    K, room = L.shape[1], np.empty((L.shape[1], L.shape[1]))
+    K, work = L.shape[1], np.empty((L.shape[1], L.shape[1]))
     score, best, arg, first = np.empty(K), np.empty(K), np.empty(K, np.int64), 0
     for q in range(len(lengths)):
         last = first + lengths[q]
         for k in range(K):
             score[k] = log_start[k] + L[first, k]
         for t in range(first + 1, last):
-            log_A = log_moves(t, W, U, room)
+            log_A = log_moves(t, W, U, work)
             s = score[0]
             for j in range(K):
                 best[j] = s + log_A[0, j]
@@ -120,12 +120,12 @@ def n_best(L, log_start, W, scores, pointers, paths, logs, U=None):
     A pointer holds state * B + rank. Missing paths (fewer exist) have log probability -inf.
     """
     n, K = L.shape
-    B, room = scores.shape[2], np.empty((K, K))
+    B, work = scores.shape[2], np.empty((K, K))
     scores[:] = -math.inf
     for k in range(K):
         scores[0, k, 0] = log_start[k] + L[0, k]
     for t in range(1, n):
-        old, new, log_A = scores[(t - 1) % 2], scores[t % 2], log_moves(t, W, U, room)
+        old, new, log_A = scores[(t - 1) % 2], scores[t % 2], log_moves(t, W, U, work)
         for j in range(K):
             used = np.zeros(K, np.int64)
             for r in range(B):
@@ -169,11 +169,11 @@ def pick(logs, u):
 def sample_back(la, W, uniform, paths, U=None):
     """Draw paths (R, n) from the posterior, given log forward rows la (n, K) and uniform numbers (R, n)."""
     (R, n), K = paths.shape, la.shape[1]
-    room = np.empty((K, K))
+    work = np.empty((K, K))
     for r in range(R):
         paths[r, n - 1] = pick(la[n - 1], uniform[r, n - 1])
     for t in range(n - 2, -1, -1):
-        log_A = log_moves(t + 1, W, U, room)
+        log_A = log_moves(t + 1, W, U, work)
         for r in range(R):
             paths[r, t] = pick(la[t] + log_A[:, paths[r, t + 1]], uniform[r, t])
 
@@ -206,14 +206,14 @@ def look_ahead(L, lengths, W, lag, ahead, U=None):
     A further step for all rows is done in place, from the first row to the last: what is read is of the step before.
     """
     K = L.shape[1]
-    At, room, row, fresh = np.empty((K, K)), np.empty((K, K)), np.empty(K), True
+    At, work, row, fresh = np.empty((K, K)), np.empty((K, K)), np.empty(K), True
     ahead[:] = 0.0
     for _ in range(min(lag, lengths.max() - 1)):
         first = 0
         for q in range(len(lengths)):
             last = first + lengths[q]
             for t in range(first, last - 1):
-                log_A = log_moves(t + 1, W, U, room)
+                log_A = log_moves(t + 1, W, U, work)
                 if W.ndim == 3 or fresh:
                     At[:] = np.exp(log_A.T)
                     fresh = False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from latently.data.dask.graph import beside, delayed_parts, finish, held, measured, with_arrays
+from latently.data.dask.graph import beside, delayed_parts, finish, measured, persisted, with_arrays
 from latently.data.dask.partition import Measure, Part, Plan, check_order
 from latently.data.tables.matrix import check_size
 
@@ -50,7 +50,7 @@ def loaded_parts(
     n_columns: int,
 ) -> Loaded:
     """Turn partitions into floats on the workers that have them; `known` are rows that need not be counted."""
-    parts = held(delayed_parts(raw, weights, target, plan), client, keep)
+    parts = persisted(delayed_parts(raw, weights, target, plan), client, keep)
     parts, sizes = measured(parts, client, known)
     check_size((sum(size.rows for size in sizes), n_columns))
     if plan.group is not None:

@@ -40,7 +40,7 @@ def computed(delayed: list[Any], client: Any) -> list[Any]:
     return list(compute(*delayed, optimize_graph=False, **options))  # type: ignore[no-untyped-call]
 
 
-def held(delayed: list[Any], client: Any, wanted: bool = True) -> list[Any]:
+def persisted(delayed: list[Any], client: Any, wanted: bool = True) -> list[Any]:
     """Give delayed values that are kept in the workers' memory once computed; as they are, if that is not wanted."""
     from dask.base import persist
 
@@ -144,4 +144,4 @@ def with_arrays(
     targets = [None] * len(rows) if y is None else np.split(y, edges)
     beside = delayed(Part.beside, pure=False)
     added = [beside(*each) for each in zip(parts, shares, targets, strict=True)]
-    return measured(held(added, client, keep), client)
+    return measured(persisted(added, client, keep), client)

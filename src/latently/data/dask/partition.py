@@ -234,24 +234,24 @@ def _checked_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
     return w
 
 
-def columns_with_holes(part: Part) -> list[int]:
+def columns_with_missing(part: Part) -> list[int]:
     """Which columns have a missing value."""
-    return _holes(part.rows.X)
+    return _with_missing(part.rows.X)
 
 
-def refuse_holes(names: Sequence[str], X: FloatArray) -> FloatArray:
+def refuse_missing(names: Sequence[str], X: FloatArray) -> FloatArray:
     """Give the rows; an error if a value is missing."""
-    if holes := _holes(X):
-        raise ValueError(no_holes(names[holes[0]]))
+    if absent := _with_missing(X):
+        raise ValueError(no_missing_allowed(names[absent[0]]))
     return X
 
 
-def no_holes(name: str) -> str:
+def no_missing_allowed(name: str) -> str:
     """Say that a column has missing values where they cannot be taken."""
     return f"column {name!r} of X contains NaN, which is not allowed here: fill or drop it"
 
 
-def _holes(X: FloatArray) -> list[int]:
+def _with_missing(X: FloatArray) -> list[int]:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum(dtype=np.float64)):  # one cheap pass settles the usual case
             return []

@@ -16,7 +16,14 @@ import numpy as np
 from latently.data.dask.blocks import Blocks, Loaded, holders_of, loaded_parts, raw_blocks
 from latently.data.dask.digest import count, digest_of, distinct_values, stacked, take
 from latently.data.dask.graph import check_open, computed, current_client, known_rows, read_plan
-from latently.data.dask.partition import Measure, Plan, columns_with_holes, no_holes, over_table, refuse_holes
+from latently.data.dask.partition import (
+    Measure,
+    Plan,
+    columns_with_missing,
+    no_missing_allowed,
+    over_table,
+    refuse_missing,
+)
 from latently.data.schema.schema import Schema
 from latently.data.sources.bounds import check_chunk_rows
 from latently.data.sources.chunks import Chunk, is_dask
@@ -133,13 +140,13 @@ class DaskSource(TableSource):
         if allow_nan:
             return self
         if self._loaded is None:
-            return self._changed(after=(*self._plan.after, partial(refuse_holes, self.column_names)))
+            return self._changed(after=(*self._plan.after, partial(refuse_missing, self.column_names)))
         from dask.delayed import delayed
 
-        look = delayed(columns_with_holes, pure=False)
-        for place, holes in enumerate(self.compute([look(part) for part in self.parts])):
-            if holes:
-                raise ValueError(f"partition {place}: {no_holes(self.column_names[holes[0]])}")
+        look = delayed(columns_with_missing, pure=False)
+        for place, absent in enumerate(self.compute([look(part) for part in self.parts])):
+            if absent:
+                raise ValueError(f"partition {place}: {no_missing_allowed(self.column_names[absent[0]])}")
         return self
 
     def for_many_passes(self) -> Self:

@@ -267,12 +267,12 @@ class FrameSource(ChunkSource):
         return other
 
 
-def is_elsewhere(X: Any) -> bool:
+def is_out_of_core(X: Any) -> bool:
     """Tell whether data is not in memory: paths of files, Dask collections, functions that give frames.
 
     Examples
     --------
-    >>> is_elsewhere("data/*.parquet"), is_elsewhere([[1.0]])
+    >>> is_out_of_core("data/*.parquet"), is_out_of_core([[1.0]])
     (True, False)
     """
     return is_path(X) or is_dask(X) or (callable(X) and not hasattr(X, "shape") and not isinstance(X, Chunkable))

@@ -168,7 +168,7 @@ def _fill(number: int, out: FloatArray, offset: int) -> int:
     return offset
 
 
-def has_room(n_bytes: int) -> bool:
+def has_disk_space(n_bytes: int) -> bool:
     """Whether the folder for temporary files is on a disk that hardly notices a copy of so many bytes."""
     if not hasattr(os, "preadv"):  # pragma: no cover - not on every system
         return False

@@ -46,6 +46,6 @@ class Store:
     def __init__(self) -> None:
         self.chunks: tuple[Chunk, ...] | None = None
         self.checked = False
-        self.holes = False
+        self.absent = False
         self.totals: tuple[float, int] | None = None
         self.spill: Spill | None = None

@@ -14,11 +14,12 @@ from latently.data.sources.loads import Load, given
 from latently.data.sources.table_source import SOME_BYTES, TableSource
 from latently.data.stored.arrow import Shelf, check_matrix, float_type, matrix_of, refuse_text, values_of, weights_of
 from latently.data.stored.batches import Cut, concatenated, cut_rows, cut_sequences
-from latently.data.stored.cache import Spill, has_room
+from latently.data.stored.cache import Spill, has_disk_space
 from latently.data.stored.digest import digest_of
 from latently.data.stored.prefetch import read_ahead
 from latently.data.stored.reader import Reader, Store, check_names
 from latently.data.tables.matrix import FloatArray, check_size, check_weights
+from latently.data.tables.values import is_row_index
 
 KEEP_BYTES: Final = 1 << 26
 """A table of at most this size stays in memory after the first pass, so that it is read once."""
@@ -79,7 +80,7 @@ class StoredSource(TableSource):
         self.weights = weights
         self._store, self._memos = Store(), dict[int, dict[str, Any]]()
         roles = [name for name in (target, sequences_by, weights) if isinstance(name, str)]
-        rest = tuple(name for name in self.reader.schema.names if name not in roles)
+        rest = tuple(name for name in self.reader.schema.names if name not in roles and not is_row_index(name))
         self.features: tuple[str, ...] = self._asked or (self.schema.names if self.schema else rest)
         self._roles = tuple(roles)
         check_names(self.reader, self.features, self._roles, self.where)
@@ -109,9 +110,9 @@ class StoredSource(TableSource):
         return float_type(self.reader.schema, self.features) if plain else np.float64
 
     @property
-    def has_holes(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether any value is missing; known after the first pass."""
-        return self._store.holes
+        return self._store.absent
 
     # the same rows in another way
 
@@ -195,7 +196,7 @@ class StoredSource(TableSource):
             return None
         weight_bytes = 0 if self.weights is None else 8
         n_bytes = self.n_rows * (self.n_columns * np.dtype(self.dtype).itemsize + weight_bytes)
-        if self._store.spill is None and has_room(n_bytes):
+        if self._store.spill is None and has_disk_space(n_bytes):
             self._store.spill = Spill(self.n_columns, self.dtype, n_bytes)
         return self._store.spill
 
@@ -256,7 +257,7 @@ class StoredSource(TableSource):
 
     def _finished(self, X: FloatArray, cut: Cut) -> FloatArray:
         if not self._store.checked:
-            self._store.holes |= check_matrix(X, cut, self.column_names, self._allow_nan)
+            self._store.absent |= check_matrix(X, cut, self.column_names, self._allow_nan)
         for f in self._after:
             X = f(X)
         return X

@@ -50,9 +50,9 @@ class Slab:
         whole = len(columns) == self.X.shape[1] and np.array_equal(columns, np.arange(len(columns)))
         return self.X if whole else self.X[:, columns]
 
-    def holes(self, columns: Ints) -> bool:
+    def absent(self, columns: Ints) -> bool:
         """Whether any of their entries is missing."""
-        return self.kept(("holes", *columns), lambda: bool(np.isnan(self.take(columns)).any()))
+        return self.kept(("absent", *columns), lambda: bool(np.isnan(self.take(columns)).any()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +157,11 @@ class Block(ABC):
         return True
 
     @abstractmethod
-    def held(self, theta: Any) -> Any:
+    def constrained(self, theta: Any) -> Any:
         """Parameters that keep to the limits, near those given."""
 
     @abstractmethod
-    def loose(self) -> Self:
+    def without_constraints(self) -> Self:
         """The same block without limits."""
 
     def begin(self, theta: Any, slab: Slab, R: Array) -> Any:
@@ -219,7 +219,7 @@ class Block(ABC):
         """(n, m) conditional mean, or most probable code, of every entry that is missing; others anyhow."""
 
     @abstractmethod
-    def between(self, theta: Any, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: Any, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Ends (n, m) of equal-tailed intervals of every entry that is missing."""
 
     def draw(self, theta: Any, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:

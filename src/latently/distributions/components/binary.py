@@ -21,7 +21,7 @@ class BinaryBlock(DiscreteBlock):
         """Log probabilities by one matrix product, or by two where entries are missing or certain."""
         p, X = theta.values, slab.take(self.places)
         logs, others = safe_log(p), safe_log(1 - p)
-        if slab.holes(self.places):
+        if slab.absent(self.places):
             out += logs @ (X == 1).T.astype(np.float64) + others @ (X == 0).T.astype(np.float64)
         elif min(logs.min(), others.min()) > -40:
             out += (logs - others) @ X.T + others.sum(axis=1)[:, None]
@@ -31,7 +31,7 @@ class BinaryBlock(DiscreteBlock):
     def expect(self, theta: Values, slab: Slab, R: Array) -> Tally:
         """Ones, and entries observed."""
         X = slab.take(self.places)
-        if slab.holes(self.places):
+        if slab.absent(self.places):
             return Tally(R @ np.nan_to_num(X), R @ (~np.isnan(X)).astype(np.float64))
         ones = R @ X
         return Tally(ones, np.repeat(R.sum(axis=1)[:, None], ones.shape[1], axis=1))
@@ -72,7 +72,7 @@ class BinaryBlock(DiscreteBlock):
 
     def from_free(self, theta: Values, free: Array) -> Values:
         """Probabilities from log odds."""
-        return self.held(Values(special.expit(free.reshape(theta.values.shape))))
+        return self.constrained(Values(special.expit(free.reshape(theta.values.shape))))
 
     def distributions(self, theta: Values, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
         """One Bernoulli of all columns."""
@@ -91,7 +91,7 @@ class BinaryBlock(DiscreteBlock):
         """The more probable of the two."""
         return (R.T @ theta.values > 0.5).astype(np.float64)
 
-    def between(self, theta: Values, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: Values, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """The more probable of the two, twice."""
         modes = self.fill(theta, slab, R)
         return modes, modes

@@ -117,7 +117,7 @@ class CategoryBlock(DiscreteBlock):
         logits = free.reshape(theta.values.shape)
         tops = np.repeat(np.maximum.reduceat(logits, self.offsets, axis=1), self.widths, axis=1)
         raised = np.exp(logits - tops)
-        return self.held(Values(raised / self._totals(raised)))
+        return self.constrained(Values(raised / self._totals(raised)))
 
     # talking to distributions
 
@@ -148,7 +148,7 @@ class CategoryBlock(DiscreteBlock):
         modes = [(R.T @ theta.values[:, self._span(c)]).argmax(axis=1) for c in self.columns]
         return np.stack(modes, axis=1).astype(np.float64)
 
-    def between(self, theta: Values, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: Values, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Most probable codes, twice: categories have no order to take an interval of."""
         modes = self.fill(theta, slab, R)
         return modes, modes

@@ -105,7 +105,7 @@ class LimitedBlock(Block):
         """Whether nothing is bounded or shared."""
         return all(allowed.only_fixed for allowed in (self.limits or {}).values())
 
-    def loose(self) -> Self:
+    def without_constraints(self) -> Self:
         """The same block without limits."""
         return replace(self, limits=None)
 

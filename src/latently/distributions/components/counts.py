@@ -79,7 +79,7 @@ class CountBlock(DiscreteBlock):
 
     def from_free(self, theta: Values, free: Array) -> Values:
         """Rates from their logarithms."""
-        return self.held(Values(np.exp(np.clip(free, -690.0, 690.0)).reshape(theta.values.shape)))
+        return self.constrained(Values(np.exp(np.clip(free, -690.0, 690.0)).reshape(theta.values.shape)))
 
     def distributions(self, theta: Values, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
         """One Poisson of all columns."""
@@ -98,7 +98,7 @@ class CountBlock(DiscreteBlock):
         """Rates, averaged over the components."""
         return R.T @ theta.values
 
-    def between(self, theta: Values, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: Values, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Quantiles of mixtures of Poissons."""
         X = slab.take(self.places)
         ends = np.zeros((2, *X.shape))

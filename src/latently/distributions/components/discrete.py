@@ -54,7 +54,7 @@ class DiscreteBlock(LimitedBlock):
         """Events over trials, those of the prior included."""
         events, trials = self._with_prior(stats)
         values = np.divide(events, trials, out=theta.values.copy(), where=trials > FEW)
-        return self.held(Values(np.maximum(values, 0.0)), np.maximum(trials, 0.0))
+        return self.constrained(Values(np.maximum(values, 0.0)), np.maximum(trials, 0.0))
 
     def _with_prior(self, stats: Tally) -> tuple[Array, Array]:
         if self.events is None or self.trials is None:
@@ -65,7 +65,7 @@ class DiscreteBlock(LimitedBlock):
         zero = np.zeros(self.size)
         return (zero if self.events is None else self.events), (zero if self.trials is None else self.trials)
 
-    def held(self, theta: Values, trials: Array | None = None) -> Values:
+    def constrained(self, theta: Values, trials: Array | None = None) -> Values:
         """Numbers that keep to the limits; those that are shared are averaged by what they are counted against."""
         if self.limits is None:
             return theta
@@ -96,7 +96,7 @@ class DiscreteBlock(LimitedBlock):
         return allowed.n_free()
 
     def gradient(self, theta: Values, stats: Tally) -> Array:
-        """Slope of log-likelihood and log prior along the free numbers, whose slope is that of a logarithm."""
+        """Gradient of log-likelihood and log prior along the free numbers, whose slope is that of a logarithm."""
         events, trials = self._with_prior(stats)
         return ((events - theta.values * trials) * self._free()).ravel()
 

@@ -91,7 +91,7 @@ class FamilyBlock(Block):
     def update(self, theta: Members, stats: MemberSums) -> Members:
         """Fit every distribution to its own statistics."""
         triples = zip(theta.members, stats.parts, stats.weight, strict=True)
-        return self.held(Members(tuple(self._fit(*triple) for triple in triples)))
+        return self.constrained(Members(tuple(self._fit(*triple) for triple in triples)))
 
     def _fit(self, old: Any, part: Any, weight: float) -> Distribution:
         if weight <= FEW:
@@ -101,7 +101,7 @@ class FamilyBlock(Block):
         except ValueError:
             return old
 
-    def held(self, theta: Members) -> Members:
+    def constrained(self, theta: Members) -> Members:
         """Put fixed distributions in their place."""
         if not self.fixed:
             return theta
@@ -156,7 +156,7 @@ class FamilyBlock(Block):
         room[k] = given
         return replace(self, fixed=tuple(room))
 
-    def loose(self) -> Self:
+    def without_constraints(self) -> Self:
         """The same block with nothing fixed."""
         return replace(self, fixed=())
 
@@ -230,7 +230,7 @@ class FamilyBlock(Block):
                     out[rows, j] = R[:, rows].T @ np.array([m.mean[a] for m in members])
         return out
 
-    def between(self, theta: Members, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: Members, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Quantiles of the mixtures; codes have no interval but their most probable one."""
         low = self.fill(theta, slab, R)
         high = low.copy()

@@ -133,7 +133,7 @@ class Floor:
         logs = Floor(np.log(np.where(self.rows > 0, self.rows, np.nan)))
         return np.asarray(1 / logs.least)
 
-    def held(self, covariance: Array) -> Array:
+    def constrained(self, covariance: Array) -> Array:
         """The most likely covariance (d, d) that is nowhere below the floor, given the one without it."""
         unit = self.units
         matrix = (covariance + covariance.T) / 2

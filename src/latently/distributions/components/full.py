@@ -10,15 +10,15 @@ from latently.distributions import ColumnError, Distribution, Gaussian, NormalIn
 from latently.distributions.components.base import FEW, Block, Ints, PerComponent, Slab, floored, inside
 from latently.distributions.components.full_constraints import FullLimits, FullNormals, as_gaussians
 from latently.distributions.components.gaussian.conditional import (
-    HoledRows,
+    IncompleteRows,
     coloured,
-    describe_holed,
-    expect_holed,
-    holed_rows,
-    joint_holed,
+    describe_incomplete,
+    expect_incomplete,
+    incomplete_rows,
+    joint_incomplete,
 )
 from latently.distributions.components.gaussian.params import Frame
-from latently.distributions.components.numeric import LOG_2PI, SHY, normal_between
+from latently.distributions.components.numeric import LOG_2PI, SHY, normal_interval
 from latently.distributions.inputs import Array
 
 THIN = 1e-6
@@ -86,20 +86,20 @@ class FullBlock(Block):
 
     def log_density(self, theta: FullNormals, slab: Slab, out: Array) -> None:
         """Add log densities of the observed part."""
-        out += joint_holed(as_gaussians(theta), self._rows(slab)).T
+        out += joint_incomplete(as_gaussians(theta), self._rows(slab)).T
 
     def expect(self, theta: FullNormals, slab: Slab, R: Array) -> FullSums:
         """Moments about the means, missing entries at their conditional expectation."""
         rows = self._rows(slab)
         if rows.counts[-1] == 0:  # of a row with nothing observed there is nothing to learn
-            R = R * (~rows.holes.all(axis=1))[np.argsort(rows.order)]
-        _, weight, centre, first, second = expect_holed(as_gaussians(theta), rows, R)
+            R = R * (~rows.absent.all(axis=1))[np.argsort(rows.order)]
+        _, weight, centre, first, second = expect_incomplete(as_gaussians(theta), rows, R)
         return FullSums(weight, centre, first, second)
 
-    def _rows(self, slab: Slab) -> HoledRows:
+    def _rows(self, slab: Slab) -> IncompleteRows:
         d = len(self.columns)
         unit = Frame(np.zeros(d), np.ones(d))  # each component is centred at its own mean anyway
-        return slab.kept(("holed", *self.columns), lambda: holed_rows(slab.take(self.places), unit))
+        return slab.kept(("holed", *self.columns), lambda: incomplete_rows(slab.take(self.places), unit))
 
     def update(self, theta: FullNormals, stats: FullSums) -> FullNormals:
         """Means and covariances of the moments, drawn to the prior."""
@@ -133,9 +133,9 @@ class FullBlock(Block):
             even = np.where(low[:, None, None], lifted * sd[:, None] * sd, even)
         return even
 
-    def held(self, theta: FullNormals) -> FullNormals:
+    def constrained(self, theta: FullNormals) -> FullNormals:
         """Means and covariances that keep to the limits."""
-        return theta if self.limits is None else self.limits.held(theta)
+        return theta if self.limits is None else self.limits.constrained(theta)
 
     def log_prior(self, theta: FullNormals) -> float:
         """Normal and inverse Wishart."""
@@ -199,7 +199,7 @@ class FullBlock(Block):
         except ValueError as problem:
             raise ColumnError(self.names[0], f"is in a group that cannot be {verb} so: {problem}") from None
 
-    def loose(self) -> Self:
+    def without_constraints(self) -> Self:
         """The same block without limits."""
         return replace(self, limits=None)
 
@@ -255,16 +255,16 @@ class FullBlock(Block):
         """Means and variances (K, n, d) of every entry given the observed ones of its row."""
         rows = self._rows(slab)
         back = np.argsort(rows.order)
-        _, completed, spread = describe_holed(as_gaussians(theta), rows)
+        _, completed, spread = describe_incomplete(as_gaussians(theta), rows)
         return completed[:, back], spread[:, back]
 
     def fill(self, theta: FullNormals, slab: Slab, R: Array) -> Array:
         """Conditional means, averaged over the components."""
         return np.einsum("kn,knd->nd", R, self._conditional(theta, slab)[0])
 
-    def between(self, theta: FullNormals, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: FullNormals, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Quantiles of mixtures of conditional Gaussians."""
-        return normal_between(*self._conditional(theta, slab), slab.X[:, self.places], R, level)
+        return normal_interval(*self._conditional(theta, slab), slab.X[:, self.places], R, level)
 
     def draw(self, theta: FullNormals, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
         """Draw missing entries given the observed ones."""
@@ -272,5 +272,5 @@ class FullBlock(Block):
         own = labels[rows.order]
         noise = coloured(params, rows, own, rng.standard_normal(rows.Z.shape))
         out = np.empty_like(noise)
-        out[rows.order] = describe_holed(params, rows)[1][own, np.arange(len(own))] + noise
+        out[rows.order] = describe_incomplete(params, rows)[1][own, np.arange(len(own))] + noise
         return out

@@ -24,7 +24,7 @@ class FullNormals(PerComponent):
 
 @dataclass(frozen=True, eq=False)
 class FullLimits:
-    """Room for the means; covariances that are known (K, d, d), NaN where learnt; the groups that share one.
+    """Bounds of the means; covariances that are known (K, d, d), NaN where learnt; the groups that share one.
 
     `axes` is the room for the variances (K, 1) along the main axes of each covariance.
     """
@@ -93,7 +93,7 @@ class FullLimits:
         """The best covariances about the means."""
         return self._limits().covariances(best, mass)
 
-    def held(self, theta: FullNormals) -> FullNormals:
+    def constrained(self, theta: FullNormals) -> FullNormals:
         """Means and covariances inside, near those given."""
         even = np.ones((len(theta.means), 1, 1))
         means = self.of_means.keep(theta.means, np.ones_like(theta.means))

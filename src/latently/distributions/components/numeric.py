@@ -136,7 +136,7 @@ class NumericBlock(LimitedBlock):
     def _least(self, m: int) -> Array:
         return np.full(m, np.finfo(float).tiny) if self.least is None else self.least
 
-    def held(self, theta: Normals) -> Normals:
+    def constrained(self, theta: Normals) -> Normals:
         """Means and variances that keep to the limits."""
         if self.limits is None:
             return theta
@@ -199,10 +199,10 @@ class NumericBlock(LimitedBlock):
         """Parameters from such a vector, in the shape of these."""
         means, logs = free.reshape(2, *theta.means.shape)
         # a trial step of the search may lie anywhere
-        return self.held(Normals(means, np.exp(np.clip(logs, -600.0, 600.0))))
+        return self.constrained(Normals(means, np.exp(np.clip(logs, -600.0, 600.0))))
 
     def gradient(self, theta: Normals, stats: NormalSums) -> Array:
-        """Slope of log-likelihood and log prior along the free numbers; statistics are about the means."""
+        """Gradient of log-likelihood and log prior along the free numbers; statistics are about the means."""
         p, v = self._prior(theta.means.shape[1]), theta.variances
         pull = p.pull * (theta.means - p.location)
         by_mean = (stats.first - pull) / v
@@ -240,11 +240,13 @@ class NumericBlock(LimitedBlock):
         """Means, averaged over the components."""
         return R.T @ theta.means
 
-    def between(self, theta: Normals, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
+    def interval(self, theta: Normals, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Quantiles of mixtures of Gaussians."""
         shape = (len(theta.means), len(slab.X), len(self.columns))
         means = np.broadcast_to(theta.means[:, None], shape)
-        return normal_between(means, np.broadcast_to(theta.variances[:, None], shape), slab.X[:, self.places], R, level)
+        return normal_interval(
+            means, np.broadcast_to(theta.variances[:, None], shape), slab.X[:, self.places], R, level
+        )
 
 
 def _column_prior(name: str, mean: float, variance: float, given: Any) -> tuple[float, float, float, float]:
@@ -259,7 +261,7 @@ def _column_prior(name: str, mean: float, variance: float, given: Any) -> tuple[
     raise ColumnError(name, f"needs a NormalInverseWishart prior or a strength, not {type(given).__name__}")
 
 
-def normal_between(means: Array, variances: Array, X: Array, R: Array, level: float) -> tuple[Array, Array]:
+def normal_interval(means: Array, variances: Array, X: Array, R: Array, level: float) -> tuple[Array, Array]:
     """Ends (n, m) of intervals of mixtures of Gaussians (K, n, m) with weights R (K, n), where X is missing."""
     low, high = np.zeros(X.shape), np.zeros(X.shape)
     rows, columns = np.nonzero(np.isnan(X))

@@ -134,8 +134,8 @@ def _shape(gap: Array) -> Array:
     """Solve log(shape) - digamma(shape) = gap by Newton's method in 1 / shape."""
     shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
     for _ in range(100):
-        slope = shape**2 * (1 / shape - special.polygamma(1, shape))  # < 0
-        step = (np.log(shape) - special.digamma(shape) - gap) / slope
+        gradient = shape**2 * (1 / shape - special.polygamma(1, shape))  # < 0
+        step = (np.log(shape) - special.digamma(shape) - gap) / gradient
         fresh = 1 / np.maximum(1 / shape + step, 0.1 / shape)  # a step never grows the shape more than tenfold
         if np.allclose(fresh, shape, rtol=1e-14, atol=0.0):
             break

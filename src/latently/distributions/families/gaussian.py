@@ -219,9 +219,9 @@ class Gaussian(ExponentialFamily):
             return self._marginal(rest)
         order = np.argsort(columns)
         given = np.isin(np.arange(self.n_columns), columns)
-        slope = cov.regression(self.covariance, given)
-        shift = slope @ (values[order] - self.mean[given])
-        left = self.covariance[np.ix_(rest, rest)] - slope @ self.covariance[np.ix_(given, ~given)]
+        gradient = cov.regression(self.covariance, given)
+        shift = gradient @ (values[order] - self.mean[given])
+        left = self.covariance[np.ix_(rest, rest)] - gradient @ self.covariance[np.ix_(given, ~given)]
         return replace(self, mean=self.mean[rest] + shift, covariance=(left + left.T) / 2)
 
     def _kl(self, other: Distribution) -> float | None:

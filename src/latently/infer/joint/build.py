@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
 from latently.data.tables.values import is_missing
-from latently.infer.factors import Codes, Dense, Factor, Floats, need_room
+from latently.infer.factors import Codes, Dense, Factor, Floats, check_size
 from latently.infer.joint.labels import Variables, compact
 
 MISSING = ("raise", "drop", "value")
@@ -22,7 +22,7 @@ def smoothed(variables: Variables, counts: Factor, prior: Any) -> Factor:
     if not np.any(np.asarray(pseudo)):
         return _normalised(counts)
     shape = tuple(len(values) for values in variables.values())
-    need_room(shape, variables)
+    check_size(shape, variables)
     table = _as_table(counts, shape) + _pseudo_counts(pseudo, shape)
     return Dense(tuple(variables), table / table.sum())
 
@@ -118,18 +118,18 @@ def _as_row_weights(weights: ArrayLike | None, n: int) -> Floats:
 
 
 def _deal_with_missing(codes: Codes, weight: Floats, variables: Variables, missing: str) -> tuple[Codes, Floats]:
-    holes = codes < 0
+    absent = codes < 0
     if missing == "value":
         for i, name in enumerate(list(variables)):
-            if holes[:, i].any():
+            if absent[:, i].any():
                 variables[name] = (*variables[name], None)
-                codes[holes[:, i], i] = len(variables[name]) - 1
+                codes[absent[:, i], i] = len(variables[name]) - 1
         return codes, weight
-    if missing == "raise" and holes.any():
-        column = list(variables)[int(np.argmax(holes.any(axis=0)))]
+    if missing == "raise" and absent.any():
+        column = list(variables)[int(np.argmax(absent.any(axis=0)))]
         raise ValueError(
             f"column {column!r} has missing values: missing='drop' leaves those rows out, "
             "missing='value' makes None a value of its own"
         )
-    whole = ~holes.any(axis=1)
+    whole = ~absent.any(axis=1)
     return codes[whole], weight[whole]

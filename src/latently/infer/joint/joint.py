@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latently.distributions.inputs import generator
-from latently.infer.factors import Dense, Factor, Floats, need_room
+from latently.infer.factors import Dense, Factor, Floats, check_size
 from latently.infer.joint import build, labels, measures
 from latently.infer.joint.conditional import Conditional
 from latently.infer.joint.eliminate import best, draw, eliminate, log_total, marginal_factors, max_last
@@ -259,7 +259,7 @@ class Joint:
     def table(self) -> Floats:
         """Give all probabilities as an array, one axis per variable."""
         shape = tuple(len(values) for values in self.variables.values())
-        need_room(shape, self.variables)
+        check_size(shape, self.variables)
         cells = measures.cells_of(self._factors, tuple(self.variables))
         whole = np.zeros(shape)
         whole[tuple(cells.codes.T)] = cells.values

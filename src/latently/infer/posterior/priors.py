@@ -98,7 +98,7 @@ class Function:
 
     def places(self, n: int) -> list[Floats]:
         """Give places to look at along each parameter."""
-        return [_between(low, high, n) for low, high in self.bounds]
+        return [_spaced(low, high, n) for low, high in self.bounds]
 
     def sample(self, n: int, rng: np.random.Generator) -> Floats | None:
         """Draw rows uniformly within the bounds, if there are any: as places to start from."""
@@ -175,7 +175,7 @@ def _support(part: Any) -> tuple[float, float]:
 
 def _places(part: Any, n: int) -> Floats:
     low, high = _support(part)
-    spread = _between(low, high, n)
+    spread = _spaced(low, high, n)
     if part is None:
         return spread
     edges = np.array([_EDGE, 1e-6, 1 - 1e-6, 1 - _EDGE])
@@ -184,7 +184,7 @@ def _places(part: Any, n: int) -> Floats:
     return np.unique(np.concatenate([_quantile(part, q), spread]))
 
 
-def _between(low: float, high: float, n: int) -> Floats:
+def _spaced(low: float, high: float, n: int) -> Floats:
     """Give places from low to high; by powers of ten from a finite end, or from zero, towards infinity."""
     powers = np.logspace(-8, 12, n)
     if np.isfinite(low) and np.isfinite(high):

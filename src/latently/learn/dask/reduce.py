@@ -23,7 +23,7 @@ from latently.data.dask.graph import check_open, current_client
 from latently.data.dask.partition import Part, Plan, prepare
 from latently.data.dask.source import DaskSource
 from latently.data.sources.chunks import Chunk, is_dask
-from latently.learn.dask.send import Held, Sender, received
+from latently.learn.dask.send import Sender, SentValue, received
 from latently.learn.engine.cores import n_threads, one_core
 from latently.learn.engine.reduce import engine
 from latently.learn.engine.tree import Nodes, joined, plant, root, tree_sum
@@ -149,7 +149,12 @@ class _Away:
 
 
 def _work(
-    fixed: Held | None, moving: Held | bytes, leaves: int, user: tuple[str, int | None], places: Places, *values: Any
+    fixed: SentValue | None,
+    moving: SentValue | bytes,
+    leaves: int,
+    user: tuple[str, int | None],
+    places: Places,
+    *values: Any,
 ) -> Nodes:
     """Sum over some parts, as far as they are neighbours in the tree."""
     (f, plan), nodes = received(fixed, moving), Nodes()
@@ -167,7 +172,9 @@ def _made(plan: Plan | None, places: Places, values: tuple[Any, ...]) -> Iterabl
     return (prepare(rows, None, y, plan, place) for (place, _), rows, y in pairs)
 
 
-def _each(fixed: Held | None, moving: Held | bytes, user: tuple[str, int | None], start: int, part: Part) -> list[Any]:
+def _each(
+    fixed: SentValue | None, moving: SentValue | bytes, user: tuple[str, int | None], start: int, part: Part
+) -> list[Any]:
     f, _ = received(fixed, moving)
     with one_core():
         return [f(chunk) for chunk in part.located(start, *user)]

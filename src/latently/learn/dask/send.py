@@ -56,7 +56,7 @@ class Sender:
         if self._client is None:
             from dask.delayed import delayed
 
-            return delayed(Held(value, "", b""), pure=False, traverse=False)
+            return delayed(SentValue(value, "", b""), pure=False, traverse=False)
         return self._opened(_pickled(value), name)
 
     def _opened(self, blob: bytes, name: str) -> Any:
@@ -75,7 +75,7 @@ def _pickled(value: Any) -> bytes:
     return blob
 
 
-class Held:
+class SentValue:
     """A value on a worker, its name, and the bytes it came from; opaque to Dask."""
 
     def __init__(self, value: Any, name: str, blob: bytes) -> None:
@@ -87,15 +87,15 @@ class Held:
 
 # Models that this process has opened lately: Dask may take a copy away and bring it again, and what a model has left in
 # the memos is of use to the same object only.
-_lately: OrderedDict[str, Held] = OrderedDict()
+_lately: OrderedDict[str, SentValue] = OrderedDict()
 
 
-def opened(name: str, *pieces: bytes) -> Held:
+def opened(name: str, *pieces: bytes) -> SentValue:
     """Make a value of its bytes; one with a name is remembered."""
     if name in _lately:
         return _lately[name]
     blob = b"".join(pieces)
-    found = Held(pickle.loads(blob), name, blob)
+    found = SentValue(pickle.loads(blob), name, blob)
     if name:
         _lately[name] = found
         while len(_lately) > _LATELY:
@@ -103,7 +103,7 @@ def opened(name: str, *pieces: bytes) -> Held:
     return found
 
 
-def received(fixed: Held | None, moving: Held | bytes) -> tuple[Callable[[Chunk], Any], Plan | None]:
+def received(fixed: SentValue | None, moving: SentValue | bytes) -> tuple[Callable[[Chunk], Any], Plan | None]:
     """Give the function, and how to make parts, of what was sent."""
     plan, value = pickle.loads(moving) if isinstance(moving, bytes) else moving.value
     return value if fixed is None else partial(fixed.value, *value), plan

@@ -43,7 +43,7 @@ class _Point(Generic[Params, Stats]):
     params: Params
     stats: Stats
     objective: float
-    slope: Array
+    gradient: Array
 
 
 def ascend(
@@ -166,7 +166,7 @@ class _Climb(Generic[Params, Stats]):
                 self.tried = self.point(np.array(vector))
         except (ArithmeticError, ValueError):
             return here + 10 * (1 + abs(here)), np.zeros_like(vector)
-        return -self.tried.objective / rows, -self.tried.slope / rows
+        return -self.tried.objective / rows, -self.tried.gradient / rows
 
     def go(self) -> None:
         """Run until L-BFGS stops by itself or is told to."""
@@ -183,7 +183,7 @@ class _Climb(Generic[Params, Stats]):
         if self.reason is None and len(self.trace) > self.max_iter:
             self.reason = "max_iter"
         elif self.reason is None and len(self.trace) == before:
-            self.reason = "converged" if self.slope() <= max(self.tol**0.5, _FLAT) else "stalled"
+            self.reason = "converged" if self.gradient() <= max(self.tol**0.5, _FLAT) else "stalled"
         if self.slot is not None:
             self.slot.save(self.here.vector, tuple(self.trace), None if self.reason == "stopped" else self.reason)
 
@@ -207,10 +207,10 @@ class _Climb(Generic[Params, Stats]):
 
     def is_over(self, change: float) -> bool:
         """Whether the objective rises by next to nothing, or by no more than rounding, and is flat here."""
-        settled = change < self.tol * self.here.stats.rows and self.slope() <= self.tol**0.5
-        drained = change <= _ROUNDING * abs(self.here.objective) and self.slope() <= _FLAT
+        settled = change < self.tol * self.here.stats.rows and self.gradient() <= self.tol**0.5
+        drained = change <= _ROUNDING * abs(self.here.objective) and self.gradient() <= _FLAT
         return bool(settled or drained)
 
-    def slope(self) -> float:
+    def gradient(self) -> float:
         """Largest slope per row."""
-        return float(np.abs(self.here.slope).max(initial=0.0) / self.here.stats.rows)
+        return float(np.abs(self.here.gradient).max(initial=0.0) / self.here.stats.rows)

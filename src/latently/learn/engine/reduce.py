@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.sources.loads import loads_of
 from latently.learn.engine.cores import n_threads, single_threaded_blas, threads
-from latently.learn.engine.thread_pool import crew, in_order
+from latently.learn.engine.thread_pool import in_order, thread_pool
 from latently.learn.engine.tree import tree_sum
 
 __all__ = ["Reduction", "engine", "mapping", "n_threads", "reducing", "single_threaded_blas", "threads"]
@@ -91,7 +91,7 @@ def _on_threads(source: Iterable[Chunk]) -> Iterator[ThreadReduction]:
         if workers == 1 or _is_single(source):
             yield ThreadReduction(source, None, 1)
         else:
-            with crew(workers - 1) as pool:
+            with thread_pool(workers - 1) as pool:
                 yield ThreadReduction(source, pool, 2 * workers)
 
 

@@ -17,12 +17,12 @@ if hasattr(os, "register_at_fork"):  # a copy of the process has none of its thr
 
 
 @contextmanager
-def crew(n: int) -> Iterator[ThreadPoolExecutor]:
+def thread_pool(n: int) -> Iterator[ThreadPoolExecutor]:
     """Lend n threads to one at a time: to start them takes as long as an iteration over a small table.
 
     Examples
     --------
-    >>> with crew(2) as pool:
+    >>> with thread_pool(2) as pool:
     ...     list(pool.map(len, ["a", "bcd"]))
     [1, 3]
     """
@@ -35,7 +35,7 @@ def crew(n: int) -> Iterator[ThreadPoolExecutor]:
 
 
 class _Task(Generic[Result]):
-    """Something to do, for a thread of the crew or for who waits for it: whoever comes first."""
+    """Something to do, for a thread of the pool or for who waits for it: whoever comes first."""
 
     def __init__(self, pool: ThreadPoolExecutor, work: Callable[[], Result]) -> None:
         self.work = work
@@ -59,7 +59,7 @@ def in_order(pool: ThreadPoolExecutor, works: Iterable[Callable[[], Result]], wi
 
     Examples
     --------
-    >>> with crew(1) as pool:
+    >>> with thread_pool(1) as pool:
     ...     list(in_order(pool, [lambda: "a", lambda: "b"], 2))
     ['a', 'b']
     """

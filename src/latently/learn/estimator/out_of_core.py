@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar, Final
 
-from latently.data.sources.chunks import ChunkSource, is_dask, is_elsewhere
+from latently.data.sources.chunks import ChunkSource, is_dask, is_out_of_core
 from latently.data.stored.source import StoredSource
 from latently.learn.estimator.answers import answered
 
 
-class Elsewhere:
-    """Base of estimators that take tables from elsewhere: files, patterns, sources of chunks, Dask collections.
+class OutOfCoreMixin:
+    """Base of estimators that take tables that are not in memory: files, patterns, sources of chunks, Dask collections.
 
     `fit` and `partial_fit` are given a `ChunkSource` in place of such a table, with weights and targets in its chunks
     where columns were named for them. Verbs that answer row by row are called for one chunk after the
@@ -64,13 +64,13 @@ chunk by chunk, beside the columns named by `keep`; the path is returned."""
 
 
 def learning(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a method that learns take tables from elsewhere."""
+    """Let a method that learns take tables that are not in memory."""
 
     @functools.wraps(method)
     def learn(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name, default) for name, default in _FIT_OPTIONS.items()}
         with self._storing(*(kwargs.pop(name, default) for name, default in _CHECKPOINT.items())):
-            if not isinstance(X, ChunkSource) and not is_elsewhere(X):
+            if not isinstance(X, ChunkSource) and not is_out_of_core(X):
                 _refuse(type(self).__name__, options)
                 return method(self, X, *args, **kwargs)
             bound = signature.bind(self, X, *args, **kwargs)
@@ -83,12 +83,12 @@ def learning(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def answering(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a method that says something about every row take tables from elsewhere."""
+    """Let a method that says something about every row take tables that are not in memory."""
 
     @functools.wraps(method)
     def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name, default) for name, default in _ANSWER_OPTIONS.items()}
-        if not isinstance(X, StoredSource) and not is_elsewhere(X):
+        if not isinstance(X, StoredSource) and not is_out_of_core(X):
             _refuse(type(self).__name__, options)
             return method(self, X, *args, **kwargs)
         return answered(self, functools.partial(method, self), X, args, kwargs, **options)

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from latently.data.sources.chunks import is_dask, is_elsewhere
+from latently.data.sources.chunks import is_dask, is_out_of_core
 from latently.data.stored.source import StoredSource
 from latently.learn.estimator.answers import Asking, stored_source
 
 
 def summing(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a method that gives sums over the rows take tables from elsewhere.
+    """Let a method that gives sums over the rows take tables that are not in memory.
 
     The method takes the rows, and maybe their targets; of a stored table with sequences, also `lengths`. Of a table
-    from elsewhere `y` may be the name of a column.
+    from files or Dask `y` may be the name of a column.
     """
 
     @functools.wraps(method)
     def total(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Any:
-        if not isinstance(X, StoredSource) and not is_elsewhere(X):
+        if not isinstance(X, StoredSource) and not is_out_of_core(X):
             return method(self, X, *(() if y is None else (y,)), **kwargs)
         parts = _of_partitions if is_dask(X) else _of_chunks
         return sum(parts(self, functools.partial(method, self, **kwargs), X, y))

@@ -1,6 +1,6 @@
-"""What every estimator's skin does first: read the table, remember its columns, say what is wrong with it.
+"""What every estimator does first: read the table, remember its columns, say what is wrong with it.
 
-`Elsewhere` is the base class that lets an estimator take tables that are not in memory.
+`OutOfCoreMixin` is the base class that lets an estimator take tables that are not in memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import FloatArray, as_matrix, check_size
 from latently.learn.engine.reduce import mapping
-from latently.learn.estimator import out_of_core as elsewhere
+from latently.learn.estimator import out_of_core
 
 
 def read_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool = False, min_rows: int = 1) -> FloatArray:
@@ -77,8 +77,8 @@ def seeds(random_state: Any, n: int) -> list[np.random.RandomState]:
     return [np.random.RandomState(rng.randint(np.iinfo(np.int32).max)) for _ in range(n)]
 
 
-class Elsewhere(elsewhere.Elsewhere):
-    """Base of estimators that take tables from elsewhere, answer with all threads, and can be stopped and go on."""
+class OutOfCoreMixin(out_of_core.OutOfCoreMixin):
+    """Tables that need not be in memory, answers by all threads, fits that can be stopped and go on."""
 
     _is_iterative: ClassVar[bool] = False
     """Whether a fit takes many passes, so that it is worth a checkpoint."""

@@ -181,7 +181,7 @@ class LloydModel:
 
 
 def _scratch(d: int, L: int) -> tuple[Any, ...]:
-    """Room to work in, kept from call to call of a thread: fresh memory would cost more than the work."""
+    """Memory to work in, kept from call to call of a thread: fresh memory would cost more than the work."""
     if getattr(_of_thread, "shape", None) != (d, L):
         _of_thread.scratch, _of_thread.shape = _new_scratch(d, L), (d, L)
     scratch: tuple[Any, ...] = _of_thread.scratch

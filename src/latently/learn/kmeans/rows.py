@@ -74,7 +74,7 @@ def evenly(centres: Array) -> Array:
 
 
 def transposed_block(n: int, d: int) -> tuple[Array, Array]:
-    """Room for some rows, columns first, with their weights, and for a value of each.
+    """Memory for some rows, columns first, with their weights, and for a value of each.
 
     A power of two for its width would put all columns of a row into the same few lines of the cache.
     """
@@ -93,9 +93,9 @@ def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
     def one(chunk: Chunk) -> None:
         X, found = ready(chunk.X), np.empty((chunk.n_rows, len(centres)))
         observed = X.shape[1] - np.isnan(X).sum(axis=1)
-        holes = bool((observed < X.shape[1]).any()) or None
-        compiled.kmeans.lloyd.distances(X, origin, about, transposed_block(*X.shape), holes, found)
-        if holes:
+        absent = bool((observed < X.shape[1]).any()) or None
+        compiled.kmeans.lloyd.distances(X, origin, about, transposed_block(*X.shape), absent, found)
+        if absent:
             found *= np.sqrt(X.shape[1] / np.maximum(observed, 1))[:, None]
         out[chunk.start : chunk.stop] = found
 

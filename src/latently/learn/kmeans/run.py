@@ -79,14 +79,14 @@ def labelled(
     Without memos, nothing that grows with the table is held but the labels; those of a table that is not in
     memory are not held unless they are to be told.
     """
-    held = not isinstance(table.X, Unread) if told is None else told
+    keeps_labels = not isinstance(table.X, Unread) if told is None else told
     origin = model.frame.origin
     rounded = (centres + origin).astype(table.X.dtype).astype(np.float64) - origin
     params = model.params(rounded)
 
     def one(chunk: Chunk) -> tuple[Labels, LloydStatistics]:
         labels, stats = model.label(params, chunk if keep_memos else chunk.fresh())
-        return (labels if held else labels[:0]).copy(), stats
+        return (labels if keeps_labels else labels[:0]).copy(), stats
 
     with mapping(table.source) as over_chunks:
         labels, stats = zip(*over_chunks(one), strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import entr
 
 from latently.data.open import as_source
-from latently.data.sources.chunks import Chunk, ChunkSource, is_elsewhere
+from latently.data.sources.chunks import Chunk, ChunkSource, is_out_of_core
 from latently.data.tables.matrix import has_values
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import reducing
@@ -35,7 +35,7 @@ class SearchRows:
 
 def search_rows(X: Any) -> SearchRows:
     """Open what is not in memory, once for all candidates."""
-    if not (isinstance(X, ChunkSource) or is_elsewhere(X)):
+    if not (isinstance(X, ChunkSource) or is_out_of_core(X)):
         return SearchRows(X, X)
     source = as_source(X)
     return SearchRows(source, sample_rows(source, _SAMPLE, np.random.RandomState(0))[0])

@@ -182,12 +182,12 @@ def _add_held_out(table: Table, listed: Sequence[Candidate], X: Any, folds: int,
     splits = list(KFold(folds, shuffle=True, random_state=random_state).split(np.arange(_n_rows(X, folds))))
     scores = np.full((len(splits), len(listed)), np.nan)
     for f, (train, test) in enumerate(splits):
-        fits, held = fit_all(listed, search_rows(_safe_indexing(X, train)), warm=warm), _safe_indexing(X, test)
+        fits, tested = fit_all(listed, search_rows(_safe_indexing(X, train)), warm=warm), _safe_indexing(X, test)
         for c, fit in enumerate(fits):
             if fit.model is None:
                 table[c]["error"] = table[c]["error"] or f"with part of the rows held out: {fit.error}"
             else:
-                scores[f, c] = _density(fit.model, held, listed[c].name) / len(test)
+                scores[f, c] = _density(fit.model, tested, listed[c].name) / len(test)
     means, errors = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(len(splits))
     for line, mean, error in zip(table, means, errors, strict=True):
         line |= {"held_out": float(mean), "held_out_error": float(error)}

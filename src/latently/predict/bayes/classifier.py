@@ -14,7 +14,7 @@ from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.decide import DecideMixin
 from latently.distributions.inputs import ColumnError, generator
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.labels import Classes, Codes, Labelled, encode, encode_among, first_classes, read_labels
 from latently.predict.rows import Stats, part, row_by_row, total
 from latently.predict.scores import ClassifierScore
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Counter = Callable[[Any, Codes, Array, int], Any]
 
 
-class BayesClassifier(Elsewhere, DecideMixin, ClassifierScore, BaseEstimator, ABC):  # type: ignore[misc]
+class BayesClassifier(OutOfCoreMixin, DecideMixin, ClassifierScore, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the naive Bayes classifiers.
 
     A classifier says how it reads a table, what it counts in a chunk, how counts become parameters, and

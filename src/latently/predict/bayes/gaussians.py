@@ -42,7 +42,7 @@ class Gaussians:
             raise ValueError(f"var_smoothing must not be negative, got {smoothing}")
         features = stats.by_class
         seen, mean, variance = features.pooled()
-        epsilon = _held_up(seen, mean, np.maximum(variance, stats.powers.unit()), smoothing)
+        epsilon = _variance_floor(seen, mean, np.maximum(variance, stats.powers.unit()), smoothing)
         here = features.weight > 0
         own = features.scatter / np.where(here, features.weight, 1.0)
         theta = np.where(here, features.mean, mean)
@@ -62,10 +62,10 @@ class Gaussians:
         return self.theta[codes] + np.sqrt(self.var[codes]) * noise
 
 
-def _held_up(seen: Array, mean: Array, unit: Array, smoothing: float) -> Array:
+def _variance_floor(seen: Array, mean: Array, unit: Array, smoothing: float) -> Array:
     # A unit at the rounding of the mean is none: such a column is constant, and its size is all there is.
     rounding = (8 * np.finfo(float).eps * mean) ** 2
     constant = unit <= rounding
     size = np.where(constant, np.where(mean != 0, mean**2, 1.0), unit)
-    held = np.maximum(smoothing * size, np.where(constant, np.finfo(float).eps * size, rounding))
-    return np.where(seen > 0, np.maximum(held, np.finfo(float).tiny), 1.0)
+    least = np.maximum(smoothing * size, np.where(constant, np.finfo(float).eps * size, rounding))
+    return np.where(seen > 0, np.maximum(least, np.finfo(float).tiny), 1.0)

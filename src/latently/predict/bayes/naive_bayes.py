@@ -1,4 +1,4 @@
-"""Naive Bayes for tables as they come: numbers, counts, categories, with and without an order, with holes."""
+"""Naive Bayes for tables as they come: numbers, counts, categories, with and without an order, with missing values."""
 
 from dataclasses import replace
 from typing import Any, Self

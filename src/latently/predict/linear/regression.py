@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.distributions.inputs import ColumnError
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.predict.linear.answers import RegressionAnswers
 from latently.predict.linear.evidence import Array, Hyper, Problem, State
@@ -24,7 +24,7 @@ from latently.predict.tables import brings_targets, read_named
 Method = Literal["evidence", "map", "ml"]
 
 
-class BayesianLinearRegression(RegressionAnswers, Elsewhere, RegressorScore, BaseEstimator):  # type: ignore[misc]
+class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore, BaseEstimator):  # type: ignore[misc]
     """Linear regression with a distribution over its weights.
 
     y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a

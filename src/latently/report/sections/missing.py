@@ -25,15 +25,15 @@ def missing(study: Study) -> dict[str, Any]:
         The table and its model.
     """
     columns = study.prepared.columns
-    holes = np.stack([column.missing for column in columns], axis=1)
-    cells, rows = int(holes.sum()), len(holes)
+    absent = np.stack([column.missing for column in columns], axis=1)
+    cells, rows = int(absent.sum()), len(absent)
     depends = _depends(study)
     return {
-        "text": _text(cells, holes.size, int((~holes.any(axis=1)).sum()), rows, depends),
+        "text": _text(cells, absent.size, int((~absent.any(axis=1)).sum()), rows, depends),
         "cells": cells,
-        "share": cells / holes.size,
-        "complete_rows": int((~holes.any(axis=1)).sum()),
-        "patterns": _patterns(columns, holes) if cells else [],
+        "share": cells / absent.size,
+        "complete_rows": int((~absent.any(axis=1)).sum()),
+        "patterns": _patterns(columns, absent) if cells else [],
         "depends": depends,
         "imputed": _imputed(study) if study.fitted is not None else [],
     }
@@ -51,15 +51,15 @@ def _text(cells: int, all_cells: int, complete: int, rows: int, depends: list[di
     return f"{start} No sign was found that what is missing depends on other columns."
 
 
-def _patterns(columns: tuple[Column, ...], holes: NDArray[np.bool_]) -> list[dict[str, Any]]:
-    packed = np.packbits(holes, axis=1)
+def _patterns(columns: tuple[Column, ...], absent: NDArray[np.bool_]) -> list[dict[str, Any]]:
+    packed = np.packbits(absent, axis=1)
     keys, counts = np.unique(packed, axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:_PATTERNS]
     made = []
     for i in order:
-        gone = np.unpackbits(keys[i], count=holes.shape[1]).astype(bool)
+        gone = np.unpackbits(keys[i], count=absent.shape[1]).astype(bool)
         names = [cut(column.name) for column, is_gone in zip(columns, gone, strict=True) if is_gone]
-        made.append({"columns": names, "rows": int(counts[i]), "share": float(counts[i] / len(holes))})
+        made.append({"columns": names, "rows": int(counts[i]), "share": float(counts[i] / len(absent))})
     return made
 
 
@@ -73,19 +73,19 @@ def _depends(study: Study) -> list[dict[str, Any]]:
     names = list(marks)
     pairs += [(a, marks[b], True) for i, a in enumerate(names) for b in names[i + 1 :]]
     limit = ALARM / max(len(pairs), 1)
-    found = [(name, other, holes, study.compare(marks[name], other)) for name, other, holes in pairs]
+    found = [(name, other, absent, study.compare(marks[name], other)) for name, other, absent in pairs]
     kept = sorted((f for f in found if f[3].p <= limit), key=lambda f: (f[3].p, -f[3].strength))
-    return [_told(name, other, holes, pair, len(pairs)) for name, other, holes, pair in kept[:_DEPENDS]]
+    return [_told(name, other, absent, pair, len(pairs)) for name, other, absent, pair in kept[:_DEPENDS]]
 
 
 def _mark(name: str, gone: NDArray[np.bool_]) -> Aspect:
     return Aspect(name, gone.astype(np.intp), ("there", "missing"), gone - gone.mean())
 
 
-def _told(name: str, other: Aspect, holes: bool, pair: Pair, tests: int) -> dict[str, Any]:
+def _told(name: str, other: Aspect, absent: bool, pair: Pair, tests: int) -> dict[str, Any]:
     column, on = short(name), short(other.name)
     rates = pair.table[1] / np.maximum(pair.table.sum(axis=0), 1.0)
-    if holes:
+    if absent:
         verb = "together" if rates[1] > rates[0] else "in turns"
         text = f"{column} and {on} are missing {verb}"
     else:
@@ -100,7 +100,7 @@ def _told(name: str, other: Aspect, holes: bool, pair: Pair, tests: int) -> dict
         "on": cut(other.name),
         "probability": belief(pair.p, tests),
         "text": text,
-        "holes": holes,
+        "absent": absent,
         "strength": pair.strength,
     }
 
@@ -144,15 +144,15 @@ def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[
     """Some missing values of every column, in rows of which something is known."""
     gone = np.isnan(values)
     known = ~gone.all(axis=1)
-    with_holes = [j for j in range(len(used)) if (gone[:, j] & known).any()]
-    each = max(_CELLS // max(len(with_holes), 1), 1)
-    spots = [(int(row), j) for j in with_holes for row in np.flatnonzero(gone[:, j] & known)[:each]]
+    with_missing = [j for j in range(len(used)) if (gone[:, j] & known).any()]
+    each = max(_CELLS // max(len(with_missing), 1), 1)
+    spots = [(int(row), j) for j in with_missing for row in np.flatnonzero(gone[:, j] & known)[:each]]
     return spots[:_CELLS]
 
 
 def missing_insight(found: dict[str, Any]) -> dict[str, Any]:
     """The finding in one sentence."""
-    first = next((entry for entry in found["depends"] if not entry["holes"]), found["depends"][0])
+    first = next((entry for entry in found["depends"] if not entry["absent"]), found["depends"][0])
     more = len({entry["column"] for entry in found["depends"]}) - 1
     rest = f" (found for {counted(more, 'more column')} too)" if more else ""
     return {

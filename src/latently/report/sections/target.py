@@ -31,7 +31,7 @@ class Task:
     y: Values
     columns: tuple[Column, ...]
     learn: NDArray[np.int64]
-    held: NDArray[np.int64]
+    held_out: NDArray[np.int64]
     classes: tuple[str, ...]
 
 
@@ -69,13 +69,13 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
     X = np.column_stack([c.model[rows] for c in others])
     cut_at = round(len(rows) * (1 - _HELD))
     y, classes = y[rows], column.classes if column.role == "codes" else ()
-    learn, held = np.arange(cut_at), np.arange(cut_at, len(rows))
+    learn, held_out = np.arange(cut_at), np.arange(cut_at, len(rows))
     if classes:
         common = [k for k in range(len(classes)) if (y[learn] == k).sum() >= 5]
         if len(common) < 2:
             raise Skipped(f"Column {short(column.name)} has fewer than two classes of at least 5 rows.")
-        learn, held = learn[np.isin(y[learn], common)], held[np.isin(y[held], common)]
-    return Task(column.name, X, y, others, learn, held, classes)
+        learn, held_out = learn[np.isin(y[learn], common)], held_out[np.isin(y[held_out], common)]
+    return Task(column.name, X, y, others, learn, held_out, classes)
 
 
 # classes
@@ -84,8 +84,8 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
 def _classes(study: Study, task: Task) -> dict[str, Any]:
     families = {j: "categorical" for j, c in enumerate(task.columns) if c.role == "codes"}
     model = Recalibrated(NaiveBayes(families=families or None)).fit(task.X[task.learn], task.y[task.learn].astype(int))
-    y = task.y[task.held].astype(int)
-    proba = model.predict_proba(task.X[task.held])
+    y = task.y[task.held_out].astype(int)
+    proba = model.predict_proba(task.X[task.held_out])
     known = np.searchsorted(model.classes_, y)
     shares = np.bincount(np.searchsorted(model.classes_, task.y[task.learn]), minlength=len(model.classes_))
     base = np.log((shares + 1) / (shares + 1).sum())
@@ -125,8 +125,10 @@ def _gain(differences: Values) -> tuple[bool, float, float]:
     return bool(mean > _SURE * error and mean > 0), mean, error
 
 
-def _class_text(task: Task, told: bool, score: float, usual: float, held: int, importance: list[dict[str, Any]]) -> str:
-    rows, name = f"On {counted(held, 'row')} held back", short(task.name)
+def _class_text(
+    task: Task, told: bool, score: float, usual: float, held_out: int, importance: list[dict[str, Any]]
+) -> str:
+    rows, name = f"On {counted(held_out, 'row')} held back", short(task.name)
     if not told:
         return f"{rows} the other columns tell nothing about {name} that could be shown."
     if score <= usual:
@@ -158,7 +160,7 @@ def _reliability(proba: Values, known: NDArray[np.intp]) -> dict[str, list[Any]]
 def _numbers(study: Study, task: Task) -> dict[str, Any]:
     features = _Features(task)
     model = BayesianLinearRegression().fit(features(task.X[task.learn]), task.y[task.learn])
-    y, rows = task.y[task.held], features(task.X[task.held])
+    y, rows = task.y[task.held_out], features(task.X[task.held_out])
     mean = model.predict(rows)
     centre = float(task.y[task.learn].mean())
     before, after = (y - centre) ** 2, (y - mean) ** 2
@@ -187,7 +189,7 @@ class _Features:
     def __init__(self, task: Task) -> None:
         X = task.X[task.learn]
         self.codes = [len(c.classes) if c.role == "codes" else 0 for c in task.columns]
-        self.holes = [bool(np.isnan(x).mean() > 0.01) for x in X.T]
+        self.absent = [bool(np.isnan(x).mean() > 0.01) for x in X.T]
         self.middle = np.array([0.0 if np.isnan(x).all() else float(np.nanmean(x)) for x in X.T])
 
     def __call__(self, X: Values) -> Values:
@@ -199,7 +201,7 @@ class _Features:
             else:
                 z = np.clip(np.where(gone, self.middle[j], x), -5.0, 5.0)
                 parts.append(np.column_stack([z, z**2 - 1]))
-            if self.holes[j]:
+            if self.absent[j]:
                 parts.append(gone[:, None].astype(float))
         return np.hstack(parts)
 
@@ -207,7 +209,7 @@ class _Features:
 def _number_text(
     task: Task, told: bool, gain: float, error: float, usual: float, importance: list[dict[str, Any]]
 ) -> str:
-    rows, name = f"On {counted(len(task.held), 'row')} held back", short(task.name)
+    rows, name = f"On {counted(len(task.held_out), 'row')} held back", short(task.name)
     if not told:
         return f"{rows} the other columns tell nothing about {name} that could be shown."
     against = f"predictions are off by {number(error)}, against {number(usual)} by always saying the mean"
@@ -232,7 +234,7 @@ def _importance(study: Study, task: Task, loss: Any, before: Values) -> list[dic
     rng = study.prepared.rng(11)
     made = []
     for j, column in enumerate(task.columns):
-        X = task.X[task.held]
+        X = task.X[task.held_out]
         X[:, j] = rng.permutation(X[:, j])
         _, gain, error = _gain(loss(X) - before)
         made.append({"column": cut(column.name), "gain": gain, "interval": [gain - 1.96 * error, gain + 1.96 * error]})

@@ -88,8 +88,8 @@ def _completed(X: Values, prepared: Prepared, rng: np.random.Generator) -> Value
         return X
     out = X.copy()
     for j in numeric:
-        holes = np.isnan(X[:, j])
-        out[holes, j] = rng.choice(X[~holes, j], holes.sum())
+        absent = np.isnan(X[:, j])
+        out[absent, j] = rng.choice(X[~absent, j], absent.sum())
     for _ in range(_ROUNDS):
         scores = out[:, numeric]
         spread = np.atleast_2d(np.cov(scores.T)) + 1e-6 * np.eye(len(numeric))

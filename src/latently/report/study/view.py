@@ -106,9 +106,9 @@ class View:
         pulls, fills, distance = np.empty((n, self.size, d)), np.empty((n, self.size, d)), np.empty((n, self.size))
         for k in range(self.size):
             y = np.where(gone, 0.0, scores - self.means[k])
-            pulls[:, k], holes, log_dets = self._solved(k, y, gone)
+            pulls[:, k], absent, log_dets = self._solved(k, y, gone)
             distance[:, k] = np.einsum("nd,nd->n", y, pulls[:, k])
-            fills[:, k] = np.where(gone, holes, y) + self.means[k]
+            fills[:, k] = np.where(gone, absent, y) + self.means[k]
             joint[:, k] -= 0.5 * (distance[:, k] + log_dets + np.log(2 * np.pi) * (~gone).sum(axis=1))
         self._add_codes(X, joint)
         return Answer(joint, pulls, distance, fills)
@@ -121,15 +121,15 @@ class View:
     def _solved(self, k: int, y: Values, gone: NDArray[np.bool_]) -> tuple[Values, Values, Values]:
         """Pulls of the observed numbers, conditional means of the missing ones, log determinants."""
         P = self.precisions[k]
-        pulls, holes = y @ P, np.zeros(y.shape)
+        pulls, absent = y @ P, np.zeros(y.shape)
         log_dets = np.full(len(y), self.log_dets[k])
         for rows, at in _by_size(gone):
             inner = P[at[:, :, None], at[:, None, :]]  # (b, s, s)
             c = np.linalg.solve(inner, np.take_along_axis(pulls[rows], at, axis=1)[..., None])[..., 0]
             pulls[rows] -= np.einsum("bsd,bs->bd", P[at], c)
-            holes[rows[:, None], at] = -c
+            absent[rows[:, None], at] = -c
             log_dets[rows] += np.linalg.slogdet(inner)[1]
-        return np.where(gone, 0.0, pulls), holes, log_dets
+        return np.where(gone, 0.0, pulls), absent, log_dets
 
     def filled(self, X: Values) -> Values:
         """Rows with missing scores at their conditional mean, and missing codes at the most probable one."""

@@ -35,7 +35,7 @@ def _gaussian(part: Gaussian, stats: Additive, floor: Floor) -> Gaussian:
     seen = part._moments(stats)
     weight, scatter = with_weight(np.broadcast_to(seen.weight, seen.first.shape)), seen.scatter()
     if part.kind == "full":
-        covariance = floor.held(scatter / weight[0])
+        covariance = floor.constrained(scatter / weight[0])
     elif part.kind == "diag":
         covariance = np.maximum(scatter / weight, floor.least)
     else:

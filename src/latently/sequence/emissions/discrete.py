@@ -122,12 +122,12 @@ class PoissonEmission(Emission[Array]):
         with np.errstate(divide="ignore"):
             logs = np.log(theta)
         if np.isneginf(logs).any():
-            slopes = special.xlogy(values[:, None, :], theta).sum(axis=2)
+            gradients = special.xlogy(values[:, None, :], theta).sum(axis=2)
         else:
-            slopes = values @ logs.T
+            gradients = values @ logs.T
         seen = 1.0 - np.isnan(X)
         base = (special.gammaln(values + 1) * seen).sum(axis=1)
-        return np.asarray(slopes - seen @ theta.T - base[:, None])
+        return np.asarray(gradients - seen @ theta.T - base[:, None])
 
     def expect(self, theta: Array, X: Array, g: Array) -> Totals:
         """Weights and sums."""

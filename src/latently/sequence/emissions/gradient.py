@@ -1,6 +1,6 @@
-"""Slopes of expected log densities in the coordinates of `coordinates`, from the statistics of an E-step.
+"""Gradients of expected log densities in the coordinates of `coordinates`, from the statistics of an E-step.
 
-By Fisher's identity these are slopes of the log-likelihood itself, with missing entries and hidden states taken into
+By Fisher's identity these are gradients of the log-likelihood itself, with missing entries and hidden states taken into
 account by the expectations in the statistics.
 """
 
@@ -17,28 +17,28 @@ from latently.sequence.emissions.mixture_of import MixtureOf
 from latently.sequence.inference.chain import Array
 
 
-def logit_slope(counts: Array, p: Array, free: Any) -> Array:
-    """Slope of sum counts log p in the logits of those p that are free and positive, row by row."""
+def logit_gradient(counts: Array, p: Array, free: Any) -> Array:
+    """Gradient of sum counts log p in the logits of those p that are free and positive, row by row."""
     used = np.broadcast_to(free & (p > 0), np.shape(p))
     counted, shares = np.where(used, counts, 0.0), np.where(used, p, 0.0)
     mass = shares.sum(axis=-1, keepdims=True)
-    slope = counted - shares / np.where(mass > 0, mass, 1.0) * counted.sum(axis=-1, keepdims=True)
-    return np.asarray(slope[used])
+    gradient = counted - shares / np.where(mass > 0, mass, 1.0) * counted.sum(axis=-1, keepdims=True)
+    return np.asarray(gradient[used])
 
 
-def emission_slope(emission: Any, theta: Any, stats: Any) -> Array | None:
+def emission_gradient(emission: Any, theta: Any, stats: Any) -> Array | None:
     """Slope (P,) in the coordinates of the emissions; None if there is no formula for them."""
     if isinstance(emission, CategoricalEmission):
-        return logit_slope(stats.counts, theta, emission.possible)
+        return logit_gradient(stats.counts, theta, emission.possible)
     if isinstance(emission, PoissonEmission):
         return np.asarray(stats.total - stats.weight * theta).ravel()
     if isinstance(emission, GaussianEmission):
-        return gaussians_slope(theta, stats)
+        return gaussians_gradient(theta, stats)
     if isinstance(emission, GaussianMixtureEmission):
-        weights = logit_slope(stats.counts, theta.weights, True)
-        return np.concatenate([weights, gaussians_slope(theta.parts, stats.moments)])
+        weights = logit_gradient(stats.counts, theta.weights, True)
+        return np.concatenate([weights, gaussians_gradient(theta.parts, stats.moments)])
     if isinstance(emission, FamilyEmission):
-        return _joined([family_slope(part, own) for part, own in zip(theta, stats.parts.parts, strict=True)])
+        return _joined([family_gradient(part, own) for part, own in zip(theta, stats.parts.parts, strict=True)])
     return None
 
 
@@ -46,8 +46,8 @@ def _joined(pieces: list[Array | None]) -> Array | None:
     return None if any(piece is None for piece in pieces) else np.concatenate(pieces)  # type: ignore[arg-type]
 
 
-def gaussians_slope(theta: Gaussians, stats: MomentSums) -> Array:
-    """Slope in the means, and in log variances or Cholesky factors."""
+def gaussians_gradient(theta: Gaussians, stats: MomentSums) -> Array:
+    """Gradient in the means, and in log variances or Cholesky factors."""
     if not theta.is_matrix:
         means = stats.first / theta.covars
         spread = 0.5 * (stats.second / theta.covars - stats.weight)
@@ -58,26 +58,26 @@ def gaussians_slope(theta: Gaussians, stats: MomentSums) -> Array:
     spread = []
     for c, matrix in enumerate(theta.covars):
         members = theta.group == c
-        spread.append(cholesky_slope(matrix, stats.second[members].sum(axis=0), stats.weight[members, 0].sum()))
+        spread.append(cholesky_gradient(matrix, stats.second[members].sum(axis=0), stats.weight[members, 0].sum()))
     return np.concatenate([means.ravel(), *spread])
 
 
-def cholesky_slope(matrix: Array, second: Array, weight: float) -> Array:
-    """Slope of a Gaussian's log density in its Cholesky factor (logarithms in the diagonal), as `cholesky_row`."""
+def cholesky_gradient(matrix: Array, second: Array, weight: float) -> Array:
+    """Gradient of a Gaussian's log density in its Cholesky factor (logarithms in the diagonal), as `cholesky_row`."""
     lower, inverse = np.linalg.cholesky(matrix), np.linalg.inv(matrix)
-    slope = (inverse @ second @ inverse - weight * inverse) @ lower
-    slope[np.diag_indices(len(lower))] *= np.diagonal(lower)
-    return np.asarray(slope[np.tril_indices(len(lower))])
+    gradient = (inverse @ second @ inverse - weight * inverse) @ lower
+    gradient[np.diag_indices(len(lower))] *= np.diagonal(lower)
+    return np.asarray(gradient[np.tril_indices(len(lower))])
 
 
-def family_slope(part: Any, stats: Any) -> Array | None:
-    """Slope in the coordinates of a distribution; None if there is no formula for its family."""
+def family_gradient(part: Any, stats: Any) -> Array | None:
+    """Gradient in the coordinates of a distribution; None if there is no formula for its family."""
     if isinstance(part, Product):
-        return _joined([family_slope(p, own) for (p, _), own in zip(part.parts, stats.parts, strict=True)])
+        return _joined([family_gradient(p, own) for (p, _), own in zip(part.parts, stats.parts, strict=True)])
     if isinstance(part, Gaussian):
-        return _gaussian_slope(part, stats.about(part.mean))
+        return _gaussian_gradient(part, stats.about(part.mean))
     if isinstance(part, Categorical):
-        return logit_slope(stats.total, part.probabilities, True)
+        return logit_gradient(stats.total, part.probabilities, True)
     if isinstance(part, Poisson | Exponential | Bernoulli):
         first, second = np.split(stats.total, 2)
         if isinstance(part, Bernoulli):  # ones and zeros
@@ -85,14 +85,14 @@ def family_slope(part: Any, stats: Any) -> Array | None:
         return np.asarray(first - second * part.rate)  # sums and weights of a Poisson, weights and sums of the other
     if isinstance(part, MixtureOf):
         own = zip(part.parts, stats.parts[1:], strict=True)
-        shares = logit_slope(stats.parts[0].total, part.weights, True)
-        return _joined([shares, *(family_slope(p, inner) for p, inner in own)])
+        shares = logit_gradient(stats.parts[0].total, part.weights, True)
+        return _joined([shares, *(family_gradient(p, inner) for p, inner in own)])
     return None
 
 
-def _gaussian_slope(part: Gaussian, stats: Any) -> Array:
+def _gaussian_gradient(part: Gaussian, stats: Any) -> Array:
     if part.kind == "full":
         mean = np.linalg.solve(part.covariance, stats.first)
-        return np.concatenate([mean, cholesky_slope(part.covariance, stats.second, float(stats.weight))])
+        return np.concatenate([mean, cholesky_gradient(part.covariance, stats.second, float(stats.weight))])
     spread = 0.5 * (stats.second / part.covariance - stats.weight)
     return np.concatenate([stats.first / part.covariance, spread if part.kind == "diag" else [spread.sum()]])

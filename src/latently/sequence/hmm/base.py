@@ -1,4 +1,4 @@
-"""The skin of every hidden Markov model: reading sequences, starting and fitting."""
+"""Base of every hidden Markov model: reading sequences, starting and fitting."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.sequences import Sequences, as_sequences
 from latently.decide.mixin import DecideMixin
 from latently.learn.engine.em import Fit
-from latently.learn.estimator.table import Elsewhere, adopt_columns, seeds
+from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
 from latently.sequence.emissions.base import Emission
@@ -25,9 +25,9 @@ from latently.sequence.hmm.evaluate import EvaluateMixin
 from latently.sequence.hmm.filtering import FilterMixin
 from latently.sequence.hmm.fit import FitPlan, run, warn_collapsed
 from latently.sequence.hmm.given import GivenMixin
-from latently.sequence.hmm.missing import HolesMixin
+from latently.sequence.hmm.missing import MissingValuesMixin
 from latently.sequence.hmm.paths import PathMixin
-from latently.sequence.hmm.standard_errors import InsightMixin
+from latently.sequence.hmm.standard_errors import StandardErrorsMixin
 from latently.sequence.hmm.stored import StoredSequences, read_stored
 from latently.sequence.inference import chain as ch
 from latently.sequence.inference.chain import Array, Chain, Ints
@@ -38,13 +38,13 @@ _log = logging.getLogger("latently.sequence")
 
 
 class BaseHMM(
-    Elsewhere,
+    OutOfCoreMixin,
     DecideMixin,
     EvaluateMixin,
     PathMixin,
     FilterMixin,
-    HolesMixin,
-    InsightMixin,
+    MissingValuesMixin,
+    StandardErrorsMixin,
     CriteriaMixin,
     GivenMixin,
     ABC,

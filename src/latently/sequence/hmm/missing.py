@@ -12,7 +12,7 @@ from latently.distributions.families.mixture import MixtureDistribution, bisecte
 from latently.sequence.inference.chain import Array
 
 
-class HolesMixin:
+class MissingValuesMixin:
     """Missing entries, given everything that is observed in their sequence."""
 
     def conditional_mean(self, X: Any, lengths: Any = None) -> Array:
@@ -22,8 +22,8 @@ class HolesMixin:
         """
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
         filled = data.values.copy()
-        for t, holes, given, weights in self._holes(data):
-            filled[t, holes] = _expected(given, weights)
+        for t, absent, given, weights in self._with_missing(data):
+            filled[t, absent] = _expected(given, weights)
         return np.asarray(filled)
 
     def conditional_interval(self, X: Any, lengths: Any = None, *, level: float = 0.9) -> tuple[Array, Array]:
@@ -37,8 +37,8 @@ class HolesMixin:
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
         low, high = data.values.copy(), data.values.copy()
         normal: list[tuple[int, int, Array, Array, Array]] = []
-        for t, holes, given, weights in self._holes(data):
-            for column, place in enumerate(holes.tolist()):
+        for t, absent, given, weights in self._with_missing(data):
+            for column, place in enumerate(absent.tolist()):
                 singles = [part.marginal(column) for part in given]
                 if all(isinstance(single, Gaussian) for single in singles):
                     centre, sd = np.array([(s.mean[0], np.sqrt(s.variance[0])) for s in singles]).T
@@ -58,10 +58,10 @@ class HolesMixin:
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
         paths = self.sample_paths(data, n_paths=n_draws, random_state=rng)  # type: ignore[attr-defined]
         draws = np.repeat(data.values[None], n_draws, axis=0)
-        for t, holes, given, _ in self._holes(data):
+        for t, absent, given, _ in self._with_missing(data):
             for k in np.unique(paths[:, t]):
                 chosen = np.flatnonzero(paths[:, t] == k)
-                draws[np.ix_(chosen, [t], holes)] = given[k].sample(len(chosen), rng)[:, None, :]
+                draws[np.ix_(chosen, [t], absent)] = given[k].sample(len(chosen), rng)[:, None, :]
         return np.asarray(draws)
 
     def impute_mean(self, X: Any, lengths: Any = None) -> Array:
@@ -76,16 +76,16 @@ class HolesMixin:
         """Do what `conditional_draws` does, by the name that mixtures have for it."""
         return self.conditional_draws(X, lengths, n_draws=n_draws, random_state=random_state)
 
-    def _holes(self, data: Any) -> Iterator[tuple[int, Any, list[Any], Array]]:
-        """Rows with holes: which row, which columns, their distribution in each state, and the states' weights."""
+    def _with_missing(self, data: Any) -> Iterator[tuple[int, Any, list[Any], Array]]:
+        """Incomplete rows: which row, which columns, their distribution in each state, and the states' weights."""
         missing = np.isnan(data.values)
         rows = np.flatnonzero(missing.any(axis=1)).tolist()
         posterior = self.predict_proba(data) if rows else np.empty((0, 0))  # type: ignore[attr-defined]
         parts = self._states()
         for t in rows:
-            holes, seen = np.flatnonzero(missing[t]), np.flatnonzero(~missing[t])
+            absent, seen = np.flatnonzero(missing[t]), np.flatnonzero(~missing[t])
             values = data.values[t, seen]
-            yield t, holes, [part.conditional(seen, values) for part in parts] if len(seen) else parts, posterior[t]
+            yield t, absent, [part.conditional(seen, values) for part in parts] if len(seen) else parts, posterior[t]
 
     def _states(self) -> list[Any]:
         """Distribution of each state of the model."""

@@ -1,4 +1,4 @@
-"""Slopes of the log-likelihood, and the standard errors that follow from its curvature."""
+"""Gradients of the log-likelihood, and the standard errors that follow from its curvature."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,17 +9,17 @@ from latently.data.sources.sequences import Sequences
 from latently.distributions.inputs import as_weights
 from latently.learn.engine.information import covariance_at_maximum
 from latently.sequence.emissions.free import Piece, emission_piece
-from latently.sequence.emissions.gradient import emission_slope, logit_slope
+from latently.sequence.emissions.gradient import emission_gradient, logit_gradient
 from latently.sequence.emissions.unconstrained import Reader, from_logits, logits, pack_emission, unpack_emission
 from latently.sequence.inference.chain import Array, Chain, first_rows, stationary
 from latently.sequence.inference.forward_backward import Smoothed, smooth
 from latently.sequence.model.hmm import HmmModel, Params
 
 STEP = 1e-5
-"""Step of numerical slopes, for coordinates whose natural unit is one."""
+"""Step of numerical gradients, for coordinates whose natural unit is one."""
 
 FAR = 1e-4
-"""Step, in units, of differences of exact slopes: they are then good to eight digits."""
+"""Step, in units, of differences of exact gradients: they are then good to eight digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,30 +59,30 @@ class Coordinates:
         return self.model.log_prior(params)
 
     def scores(self, params: Params, data: Sequences) -> Array:
-        """Slopes (S, P) of each sequence's log-likelihood."""
+        """Gradients (S, P) of each sequence's log-likelihood."""
         return score_matrix(self.model, params, data)
 
 
 def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
-    """Slopes (S, P) of each sequence's log-likelihood in the coordinates of `Coordinates`.
+    """Gradients (S, P) of each sequence's log-likelihood in the coordinates of `Coordinates`.
 
-    By Fisher's identity: the posterior expectation of the slope of the complete log-likelihood.
+    By Fisher's identity: the posterior expectation of the gradient of the complete log-likelihood.
     """
     frame, rows = Coordinates(model, params), []
     for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
         X = data.values[first : first + length]
         found = smooth(params.chain, model.density(params, X, first), np.array([length]))
-        emission = emission_slopes(model.emission, params.theta, X, found.posterior)
-        rows.append(np.concatenate([_chain_slope(frame, found), emission]))
+        emission = emission_gradients(model.emission, params.theta, X, found.posterior)
+        rows.append(np.concatenate([_chain_gradient(frame, found), emission]))
     return np.array(rows)
 
 
-def _chain_slope(frame: Coordinates, found: Smoothed) -> Array:
-    """Slope in the logits of start and transitions."""
+def _chain_gradient(frame: Coordinates, found: Smoothed) -> Array:
+    """Gradient in the logits of start and transitions."""
     rule, chain = frame.model.rule, frame.like.chain
-    moves = logit_slope(found.transitions, chain.transition, np.isnan(rule.transition))
+    moves = logit_gradient(found.transitions, chain.transition, np.isnan(rule.transition))
     if not rule.is_stationary:
-        return np.concatenate([logit_slope(found.first, chain.start, np.isnan(rule.start)), moves])
+        return np.concatenate([logit_gradient(found.first, chain.start, np.isnan(rule.start)), moves])
     # the start follows from the transitions: how, is found by small steps
     vector = frame.pack()
     for p in range(len(moves)):
@@ -93,12 +93,12 @@ def _chain_slope(frame: Coordinates, found: Smoothed) -> Array:
     return moves
 
 
-def emission_slopes(emission: Any, theta: Any, X: Array, g: Array) -> Array:
+def emission_gradients(emission: Any, theta: Any, X: Array, g: Array) -> Array:
     """Slope (P,) of the expected log density of some rows, whose states have probabilities g (n, K)."""
-    exact = emission_slope(emission, theta, emission.expect(theta, X, np.ascontiguousarray(g)))
+    exact = emission_gradient(emission, theta, emission.expect(theta, X, np.ascontiguousarray(g)))
     if exact is not None:
         return exact
-    vector, slopes = pack_emission(emission, theta), []
+    vector, gradients = pack_emission(emission, theta), []
     for p in range(len(vector)):
         step = np.zeros(len(vector))
         step[p] = STEP * max(1.0, abs(vector[p]))
@@ -106,17 +106,17 @@ def emission_slopes(emission: Any, theta: Any, X: Array, g: Array) -> Array:
         up, down = (emission.log_density(side, X) for side in sides)
         usable = (g > 0) & np.isfinite(up) & np.isfinite(down)
         gap = np.where(usable, up, 0.0) - np.where(usable, down, 0.0)
-        slopes.append(float((g * gap).sum()) / (2 * step[p]))
-    return np.array(slopes)
+        gradients.append(float((g * gap).sum()) / (2 * step[p]))
+    return np.array(gradients)
 
 
 def _gradient(frame: Any, vector: Array, data: Sequences, weights: Array, directions: Array) -> Array:
     """Slope (F,) of log-likelihood and log prior along some directions (P, F)."""
-    slope = weights @ frame.scores(frame.unpack(vector), data)
+    gradient = weights @ frame.scores(frame.unpack(vector), data)
     steps = (STEP * direction for direction in directions.T)
     sides = [[frame.log_prior(frame.unpack(v)) for v in (vector + step, vector - step)] for step in steps]
     prior = np.array([(up - down) / (2 * STEP) for up, down in sides])
-    return np.asarray(slope @ directions + prior)
+    return np.asarray(gradient @ directions + prior)
 
 
 def _information(frame: Any, data: Sequences, weights: Array, directions: Array) -> Array:
@@ -141,8 +141,8 @@ def standard_errors(frame: Any, data: Sequences, natural: Any, weights: Any = No
     sides = [[natural(frame.unpack(vector + s * step)) for s in (FAR, -FAR)] for step in directions.T]
     found = {}
     for name, value in natural(frame.like).items():
-        slopes = [(np.asarray(up[name]) - np.asarray(down[name])) / (2 * FAR) for up, down in sides]
-        rows = np.array(slopes).reshape(len(slopes), np.size(value))
+        gradients = [(np.asarray(up[name]) - np.asarray(down[name])) / (2 * FAR) for up, down in sides]
+        rows = np.array(gradients).reshape(len(gradients), np.size(value))
         size = np.abs(rows).max(axis=0, initial=np.finfo(float).tiny)  # so that squares neither overflow nor vanish
         variances = np.einsum("fi,fg,gi->i", rows / size, spread, rows / size)
         found[name] = (size * np.sqrt(np.maximum(variances, 0.0))).reshape(np.shape(value))

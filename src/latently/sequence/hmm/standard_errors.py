@@ -1,4 +1,4 @@
-"""What else a fitted model knows: slopes, standard errors, durations."""
+"""What else a fitted model knows: gradients, standard errors, durations."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from latently.distributions import Categorical
 from latently.sequence.hmm import scores
 from latently.sequence.inference.chain import Array, Ints
-from latently.sequence.markov import long_run as passage
+from latently.sequence.markov import long_run
 from latently.sequence.model.hmm import Params
 
 
-class InsightMixin:
+class StandardErrorsMixin:
     """Fisher scores, standard errors, expected durations."""
 
     def fisher_scores(self, X: Any, lengths: Any = None) -> Array:
@@ -48,7 +48,7 @@ class InsightMixin:
 
     def _plain_model(self, labels: Ints | None = None) -> Any:
         if self._copies() > 1:  # type: ignore[attr-defined]
-            raise ValueError("slopes and standard errors are for plain chains, not for states with durations")
+            raise ValueError("gradients and standard errors are for plain chains, not for states with durations")
         return self._model(None, labels)  # type: ignore[attr-defined]
 
     def _natural(self, params: Params) -> dict[str, Array]:
@@ -62,7 +62,7 @@ class InsightMixin:
 
     def expected_durations(self) -> Array:
         """Expected number of steps (K,) in a state once it is entered."""
-        return passage.expected_durations(self._chain().transition)  # type: ignore[attr-defined]
+        return long_run.expected_durations(self._chain().transition)  # type: ignore[attr-defined]
 
 
 def natural_emissions(emission: Any, theta: Any) -> dict[str, Array]:

@@ -31,7 +31,7 @@ class Todo(NamedTuple):
         return self.finish and (self.forward or self.backward)
 
 
-class Room:
+class Workspace:
     """Memory of one shape for what is used up at once, as much of it as there are threads at a time."""
 
     def __init__(self, *shape: int) -> None:
@@ -52,7 +52,7 @@ class Room:
 Step = Callable[[int, Todo], None]
 
 
-class Agenda:
+class BlockScheduler:
     """The state of each block, and of both walks.
 
     Parameters
@@ -147,5 +147,5 @@ class Agenda:
 
 def work_through(n: int, step: Step) -> None:
     """Walk both ways through n blocks, beside as many threads as are allowed."""
-    agenda, workers = Agenda(n), n_workers(n + 1)
-    side_by_side(lambda _: agenda.work(step), range(workers))
+    scheduler, workers = BlockScheduler(n), n_workers(n + 1)
+    side_by_side(lambda _: scheduler.work(step), range(workers))

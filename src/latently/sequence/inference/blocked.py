@@ -1,7 +1,7 @@
 """One long sequence, forward and backward, cut into blocks that stay in cache.
 
-The blocks are worked on in the order of an `Agenda`, by any number of threads. What is computed is the same to the last
-bit.
+The blocks are worked on in the order of a `BlockScheduler`, by any number of threads. What is computed is the same to
+the last bit.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from latently import compiled
-from latently.sequence.inference.block_scheduler import Room, Todo, work_through
+from latently.sequence.inference.block_scheduler import Todo, Workspace, work_through
 from latently.sequence.inference.chain import Array, Chain, LogDensity, Mover
-from latently.sequence.inference.diagonal import DiagonalPlan, DiagonalStretch
-from latently.sequence.inference.posteriors import Swept, total
+from latently.sequence.inference.diagonal import DiagonalPlan, DiagonalSequence
+from latently.sequence.inference.posteriors import ExpectedCounts, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Job:
         return self.mover.transition
 
 
-class Spare:
+class BufferPool:
     """Memory that is lent and given back, since fresh memory costs as much as a pass over it; copies are empty."""
 
     def __init__(self) -> None:
@@ -70,10 +70,10 @@ class Spare:
         self._sets.append(memory)
 
     def __reduce__(self) -> Any:
-        return Spare, ()
+        return BufferPool, ()
 
 
-class Stretch:
+class BlockedSequence:
     """A long sequence, its blocks and memory, and the steps to be done with each block.
 
     Parameters
@@ -85,7 +85,7 @@ class Stretch:
     size
         Rows of a block.
     memory
-        From `Spare`, for n rows, or for the rows of one block, which all blocks then use.
+        From `BufferPool`, for n rows, or for the rows of one block, which all blocks then use.
     """
 
     def __init__(self, job: Job, place: int, n: int, size: int, memory: Any) -> None:
@@ -96,18 +96,18 @@ class Stretch:
         self._entries = [job.chain.start]
         # what the first row of a block says about its state, together with all rows after it
         self._heads: dict[int, Array] = {}
-        self._room = Room(size, job.chain.n_states)
+        self._workspace = Workspace(size, job.chain.n_states)
         self.logs, self.safe = np.zeros(len(self.edges)), np.ones(len(self.edges), dtype=np.bool_)
-        self.parts: dict[int, Swept] = {}
+        self.parts: dict[int, ExpectedCounts] = {}
 
     def step(self, block: int, todo: Todo) -> None:
         """Do something with a block."""
         i, j = self.edges[block]
         rows = slice(block * self._step, block * self._step + j - i)
         b, a, g, top, link = (array[rows] for array in self._memory)
-        loose = self._room.borrow() if todo.uses_up else None
-        if loose is not None:
-            a, g = (loose[: j - i], g) if todo.forward else (a, loose[: j - i])
+        without_constraints = self._workspace.borrow() if todo.uses_up else None
+        if without_constraints is not None:
+            a, g = (without_constraints[: j - i], g) if todo.forward else (a, without_constraints[: j - i])
         w = np.empty(0) if self.job.weights is None else self.job.weights[i:j]
         if todo.fill:
             self.job.fill(i, j, b, top)
@@ -117,8 +117,8 @@ class Stretch:
             self._backward(block, b, w, g, link)
         if todo.finish:
             self._finish(block, b, a, g, link, w)
-        if loose is not None:
-            self._room.give_back(loose)
+        if without_constraints is not None:
+            self._workspace.give_back(without_constraints)
 
     def _forward(self, block: int, b: Array, top: Array, a: Array) -> None:
         """Forward through a block; its log-likelihood is NaN where an underflow matters."""
@@ -146,9 +146,9 @@ class Stretch:
             across = last[:, None] * job.transition * self._heads[block + 1]
             moves += (w[0] if len(w) else 1.0) * across / across.sum()
         first = g[0].copy() if block == 0 else np.zeros(K)
-        self.parts[block] = Swept(np.empty(0), first, moves, visits, [job.each(*self.edges[block], g)])
+        self.parts[block] = ExpectedCounts(np.empty(0), first, moves, visits, [job.each(*self.edges[block], g)])
 
-    def swept(self) -> Swept | None:
+    def expected_counts(self) -> ExpectedCounts | None:
         """All that was found; None if something underflows."""
         if np.isnan(self.logs).any() or not self.safe.all():
             return None
@@ -156,38 +156,42 @@ class Stretch:
         return replace(found, log_likelihood=np.array([sum(self.logs.tolist())]))
 
 
-def sweep_stretch(job: Job, place: int, n: int, size: int, spare: Spare, *, keep: bool) -> Swept | None:
+def blocked_forward_backward(
+    job: Job, place: int, n: int, size: int, buffers: BufferPool, *, keep: bool
+) -> ExpectedCounts | None:
     """Forward and backward through the n rows from `place` on, which are one sequence; None if that underflows.
 
     Without `keep`, densities and forward rows are computed a second time on the way back, and only those of one block
     are in memory.
     """
-    memory = spare.borrow(n if keep else size, job.chain.n_states)
-    stretch = Stretch(job, place, n, size, memory)
+    memory = buffers.borrow(n if keep else size, job.chain.n_states)
+    part = BlockedSequence(job, place, n, size, memory)
     with np.errstate(divide="ignore", invalid="ignore"):
         if keep:
-            work_through(len(stretch.edges), stretch.step)
+            work_through(len(part.edges), part.step)
         else:
-            _there_and_back(stretch)
-    spare.give_back(memory)
-    return stretch.swept()
+            _there_and_back(part)
+    buffers.give_back(memory)
+    return part.expected_counts()
 
 
-def _there_and_back(stretch: Stretch) -> None:
-    last = len(stretch.edges) - 1
+def _there_and_back(part: BlockedSequence) -> None:
+    last = len(part.edges) - 1
     for block in range(last + 1):
-        stretch.step(block, Todo(fill=True, forward=True))
+        part.step(block, Todo(fill=True, forward=True))
     for block in range(last, -1, -1):
         again = block != last
-        stretch.step(block, Todo(fill=again, forward=again, backward=True))
-        stretch.step(block, Todo(finish=True))
+        part.step(block, Todo(fill=again, forward=again, backward=True))
+        part.step(block, Todo(finish=True))
 
 
-def sweep_diagonal(plan: DiagonalPlan, place: int, n: int, size: int, spare: Spare, weight: float) -> Swept | None:
-    """What `sweep_stretch` does, for diagonal Gaussians."""
+def diagonal_forward_backward(
+    plan: DiagonalPlan, place: int, n: int, size: int, buffers: BufferPool, weight: float
+) -> ExpectedCounts | None:
+    """What `blocked_forward_backward` does, for diagonal Gaussians."""
     tile = compiled.sequence.diagonal.TILE
-    memory = spare.borrow(-(-n // tile) * tile, plan.chain.n_states + 1)
-    stretch = DiagonalStretch(plan, place, n, size, memory[:3])
-    work_through(stretch.n_blocks, stretch.step)
-    spare.give_back(memory)
-    return stretch.swept(weight)
+    memory = buffers.borrow(-(-n // tile) * tile, plan.chain.n_states + 1)
+    part = DiagonalSequence(plan, place, n, size, memory[:3])
+    work_through(part.n_blocks, part.step)
+    buffers.give_back(memory)
+    return part.expected_counts(weight)

@@ -1,6 +1,6 @@
 """A long sequence whose states, few in number, emit Gaussians with diagonal covariances, and never die out.
 
-That is what `stretch` does in general, in one compiled call for each block.
+That is what `part` does in general, in one compiled call for each block.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ import numpy as np
 
 from latently import compiled
 from latently.distributions.components.gaussian.unscaled import Gaussians, MomentSums
-from latently.sequence.inference.block_scheduler import Room, Todo
+from latently.sequence.inference.block_scheduler import Todo, Workspace
 from latently.sequence.inference.chain import Array, Chain
-from latently.sequence.inference.posteriors import Swept
+from latently.sequence.inference.posteriors import ExpectedCounts
 
 ROWS = 8192
 """Rows of a block: what one walk leaves of it stays in cache until its posteriors are taken."""
@@ -40,7 +40,7 @@ class DiagonalPlan:
         )
 
 
-class DiagonalStretch:
+class DiagonalSequence:
     """The blocks of a sequence, and what has been found out about each.
 
     Parameters
@@ -65,7 +65,7 @@ class DiagonalStretch:
         self._entries, self._ends = np.zeros((2, self.n_blocks + 1, K)), np.zeros((2, self.n_blocks + 1, K))
         self._entries[0, 0], self._ends[0, -1] = plan.chain.start, 1.0
         self._sums, self._told = np.empty((self.n_blocks, 2 + K + 2 * d, K)), np.empty((self.n_blocks, 4))
-        self._room = Room(self._span)
+        self._workspace = Workspace(self._span)
         self._scratch = (3 * K + 1 + d) * tile
 
     def step(self, block: int, todo: Todo) -> None:
@@ -73,17 +73,17 @@ class DiagonalStretch:
         span = slice(block * self._span, (block + 1) * self._span)
         X = self._X[block * self._size : (block + 1) * self._size]
         b, p, g = (array[span] for array in self._memory)
-        loose = self._room.borrow() if todo.uses_up else None
-        if loose is not None:
-            p, g = (loose, g) if todo.forward else (p, loose)
+        without_constraints = self._workspace.borrow() if todo.uses_up else None
+        if without_constraints is not None:
+            p, g = (without_constraints, g) if todo.forward else (p, without_constraints)
         compiled.sequence.diagonal.pass_block(
             *todo, block, X, *self._model, b, p, g, self._entries, self._ends, np.empty(self._scratch), self._sums,
             self._told,
         )  # fmt: skip
-        if loose is not None:
-            self._room.give_back(loose)
+        if without_constraints is not None:
+            self._workspace.give_back(without_constraints)
 
-    def swept(self, weight: float) -> Swept | None:
+    def expected_counts(self, weight: float) -> ExpectedCounts | None:
         """All that was found, weighted; None if something underflows."""
         logs = self._told[:, :2].sum()
         if not (self._told[:, 2:].min() > TINY and np.isfinite(logs)):
@@ -93,4 +93,4 @@ class DiagonalStretch:
         sums *= weight
         visits, first, second = sums[0], sums[2 + K : 2 + K + d].T, sums[2 + K + d :].T
         moments = MomentSums(np.repeat(visits[:, None], d, axis=1), first, second)
-        return Swept(np.array([logs]), weight * self._sums[0, 1], sums[2 : 2 + K].T, visits, [moments])
+        return ExpectedCounts(np.array([logs]), weight * self._sums[0, 1], sums[2 : 2 + K].T, visits, [moments])

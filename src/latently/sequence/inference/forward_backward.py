@@ -1,6 +1,6 @@
 """Forward and backward through all sequences: posteriors, expected transitions, and what is asked of each row.
 
-Short sequences are done in groups that stay in cache from beginning to end; a long one by `stretch`.
+Short sequences are done in groups that stay in cache from beginning to end; a long one by `part`.
 """
 
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from latently import compiled
-from latently.sequence.inference.blocked import Job, Spare, sweep_diagonal, sweep_stretch
+from latently.sequence.inference.blocked import BufferPool, Job, blocked_forward_backward, diagonal_forward_backward
 from latently.sequence.inference.chain import Array, Chain, ImpossibleSequence, Ints, LogDensity, first_rows
 from latently.sequence.inference.diagonal import ROWS
-from latently.sequence.inference.posteriors import Swept, total
+from latently.sequence.inference.posteriors import ExpectedCounts, total
 from latently.sequence.inference.threads import even_blocks, packs, side_by_side
 
 CACHED = 1 << 17
@@ -39,11 +39,13 @@ def smooth(chain: Chain, density: LogDensity, lengths: Ints) -> Smoothed:
     def keep(start: int, stop: int, g: Array) -> None:
         posterior[start:stop] = g
 
-    swept = sweep(Job(chain, fill, density, keep), lengths)
-    return Smoothed(posterior, swept.log_likelihood, swept.first, swept.transitions)
+    expected_counts = forward_backward(Job(chain, fill, density, keep), lengths)
+    return Smoothed(posterior, expected_counts.log_likelihood, expected_counts.first, expected_counts.transitions)
 
 
-def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare | None = None) -> Swept:
+def forward_backward(
+    job: Job, lengths: Ints, *, little_memory: bool = False, buffers: BufferPool | None = None
+) -> ExpectedCounts:
     """Forward and backward through all sequences.
 
     Parameters
@@ -54,35 +56,35 @@ def sweep(job: Job, lengths: Ints, *, little_memory: bool = False, spare: Spare 
         Length of each sequence.
     little_memory
         Use memory of the order of sqrt(T) K for each sequence, and go forward twice.
-    spare
+    buffers
         Where memory is kept for the next time.
     """
     most = max(min(16_384, CACHED // job.chain.n_states), 1024)
     groups = [(s, s + 1) for s in range(len(lengths))] if little_memory else packs(lengths, most)
-    starts, spare = first_rows(lengths), Spare() if spare is None else spare
+    starts, buffers = first_rows(lengths), BufferPool() if buffers is None else buffers
 
-    def one(group: tuple[int, int]) -> Swept:
+    def one(group: tuple[int, int]) -> ExpectedCounts:
         first, last = group
         places, sizes = starts[first:last], lengths[first:last]
         if not little_memory and (len(sizes) > 1 or sizes[0] <= most):
-            found: Swept | None = _sweep_short(job, places, sizes, spare)
+            found: ExpectedCounts | None = _short_sequences(job, places, sizes, buffers)
         elif job.diagonal is not None and not little_memory:
             weight = 1.0 if job.weights is None else float(job.weights[places[0]])
-            found = sweep_diagonal(job.diagonal, int(places[0]), int(sizes[0]), ROWS, spare, weight)
+            found = diagonal_forward_backward(job.diagonal, int(places[0]), int(sizes[0]), ROWS, buffers, weight)
         else:
             block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else even_blocks(int(sizes[0]), 2 * most)
-            found = sweep_stretch(job, int(places[0]), int(sizes[0]), block, spare, keep=not little_memory)
-        undone = Swept.empty(job.chain.n_states, np.array([np.nan]))
+            found = blocked_forward_backward(job, int(places[0]), int(sizes[0]), block, buffers, keep=not little_memory)
+        undone = ExpectedCounts.empty(job.chain.n_states, np.array([np.nan]))
         return _in_logs(undone if found is None else found, job, places, sizes, first)
 
     return total(side_by_side(one, groups))
 
 
-def _sweep_short(job: Job, places: Ints, lengths: Ints, spare: Spare) -> Swept:
+def _short_sequences(job: Job, places: Ints, lengths: Ints, buffers: BufferPool) -> ExpectedCounts:
     """Sequences that begin at these rows; NaN for the log-likelihoods of those that need log space."""
     i, j = int(places[0]), int(places[-1] + lengths[-1])
     K, width, starts = job.chain.n_states, job.chain.width, places - i
-    memory = spare.borrow(j - i, K)
+    memory = buffers.borrow(j - i, K)
     b, a, g, top, link = (array[: j - i] for array in memory)
     w = np.empty(0) if job.weights is None else job.weights[i:j]
     logs, safe = np.empty(len(lengths)), np.empty(len(lengths), dtype=np.bool_)
@@ -95,12 +97,12 @@ def _sweep_short(job: Job, places: Ints, lengths: Ints, spare: Spare) -> Swept:
         a[rows] = g[rows] = 0.0
     visits, moves = np.zeros(K), np.zeros((K, K))
     compiled.sequence.forward_backward.posteriors(a, b, link, w, width, g, visits, moves)
-    found = Swept(logs, g[starts].sum(axis=0), job.transition * moves, visits, [job.each(i, j, g)])
-    spare.give_back(memory)
+    found = ExpectedCounts(logs, g[starts].sum(axis=0), job.transition * moves, visits, [job.each(i, j, g)])
+    buffers.give_back(memory)
     return found
 
 
-def _in_logs(found: Swept, job: Job, places: Ints, lengths: Ints, number: int) -> Swept:
+def _in_logs(found: ExpectedCounts, job: Job, places: Ints, lengths: Ints, number: int) -> ExpectedCounts:
     """Add the sequences that linear space could not do; `number` is that of the first one."""
     logs, parts = found.log_likelihood, [found]
     undone = np.flatnonzero(np.isnan(logs)).tolist()
@@ -118,5 +120,5 @@ def _in_logs(found: Swept, job: Job, places: Ints, lengths: Ints, number: int) -
         if bad >= 0:
             raise ImpossibleSequence(number + s, int(bad))
         g *= weight
-        parts.append(Swept(np.empty(0), g[0].copy(), moves, g.sum(axis=0), [job.each(i, j, g)]))
+        parts.append(ExpectedCounts(np.empty(0), g[0].copy(), moves, g.sum(axis=0), [job.each(i, j, g)]))
     return total(parts)

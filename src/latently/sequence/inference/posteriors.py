@@ -9,7 +9,7 @@ from latently.sequence.inference.chain import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class ExpectedCounts:
     """Log-likelihoods (S,), expected first states (K,), transitions (K, K), visits (K,), results of each block."""
 
     log_likelihood: Array
@@ -24,11 +24,11 @@ class Swept:
         return cls(log_likelihood, np.zeros(K), np.zeros((K, K)), np.zeros(K), [])
 
 
-def total(parts: list[Swept]) -> Swept:
+def total(parts: list[ExpectedCounts]) -> ExpectedCounts:
     """Everything of all parts."""
     if len(parts) == 1:
         return parts[0]
-    return Swept(
+    return ExpectedCounts(
         np.concatenate([part.log_likelihood for part in parts]),
         np.sum([part.first for part in parts], axis=0),
         np.sum([part.transitions for part in parts], axis=0),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from latently.learn.engine.cores import n_threads
-from latently.learn.engine.thread_pool import crew
+from latently.learn.engine.thread_pool import thread_pool
 from latently.sequence.inference.chain import Ints
 
 _busy: ContextVar[bool] = ContextVar("latently_sequence_busy", default=False)
@@ -52,7 +52,7 @@ def side_by_side(f: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
                 errors[i] = error
                 todo.clear()
 
-    with crew(workers - 1) as pool:
+    with thread_pool(workers - 1) as pool:
         helpers = [pool.submit(copy_context().run, work) for _ in range(workers - 1)]
         try:
             copy_context().run(work)

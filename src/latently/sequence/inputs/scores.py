@@ -1,4 +1,4 @@
-"""Slopes and standard errors where transitions depend on inputs."""
+"""Gradients and standard errors where transitions depend on inputs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,9 @@ from scipy import linalg
 from latently.data.sources.sequences import Sequences
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.free import Piece, emission_piece
-from latently.sequence.emissions.gradient import logit_slope
+from latently.sequence.emissions.gradient import logit_gradient
 from latently.sequence.emissions.unconstrained import Reader, from_logits, logits, pack_emission, unpack_emission
-from latently.sequence.hmm.scores import emission_slopes
+from latently.sequence.hmm.scores import emission_gradients
 from latently.sequence.inference.chain import Array, Ints, first_rows
 from latently.sequence.inputs.transitions import InputParams, smooth
 from latently.sequence.model.hmm import mask
@@ -66,15 +66,15 @@ class InputCoordinates:
         return self.rule.log_start_prior(params.start) + self.emission.log_prior(params.theta)
 
     def scores(self, params: InputParams, data: Sequences) -> Array:
-        """Slopes (S, P) of each sequence's log-likelihood, by Fisher's identity."""
+        """Gradients (S, P) of each sequence's log-likelihood, by Fisher's identity."""
         possible, rows = np.isfinite(params.coef[:, :, 0]), []
         for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
             place, X = slice(first, first + length), data.values[first : first + length]
             L = mask(self.emission.log_density(params.theta, X), self.labels, first, 1)
             found = smooth(params, L, self.inputs[place], np.array([length]), np.ones(1))
-            start = logit_slope(found.posterior[0], params.start, np.isnan(self.rule.start))
-            emission = emission_slopes(self.emission, params.theta, X, found.posterior)
-            rows.append(np.concatenate([start, found.slope[possible].ravel(), emission]))
+            start = logit_gradient(found.posterior[0], params.start, np.isnan(self.rule.start))
+            emission = emission_gradients(self.emission, params.theta, X, found.posterior)
+            rows.append(np.concatenate([start, found.gradient[possible].ravel(), emission]))
         return np.array(rows)
 
 

@@ -42,7 +42,7 @@ class InputStatistics(Statistics):
     """Expected first states (K,), slope (K, K, p) and curvature (K, K p, K p) of the regressions, visits, emissions."""
 
     first: Array
-    slope: Array
+    gradient: Array
     curvature: Array
     visits: Array
     emission: Any
@@ -82,7 +82,7 @@ class InputModel:
             chunk.total_weight,
             float(found.log_likelihood @ weights),
             g[starts].sum(axis=0),
-            found.slope,
+            found.gradient,
             found.curvature,
             g.sum(axis=0),
             self.emission.expect(params.theta, X, g),
@@ -102,8 +102,10 @@ class InputModel:
         if "s" in self.rule.learn:
             start = best_rows(stats.first, self.rule.start_prior, start, self.rule.start)
         if "t" in self.rule.learn:
-            pairs = zip(stats.slope, stats.curvature, strict=True)
-            coef = coef + np.array([newton_step(slope, curvature, self.units.reach) for slope, curvature in pairs])
+            pairs = zip(stats.gradient, stats.curvature, strict=True)
+            coef = coef + np.array(
+                [newton_step(gradient, curvature, self.units.reach) for gradient, curvature in pairs]
+            )
         return InputParams(start, coef, self.emission.update(params.theta, stats.emission))
 
     def log_prior(self, params: InputParams) -> float:
@@ -122,8 +124,8 @@ def count_parameters(emission: Emission[Any], rule: ChainRule, params: InputPara
     return start + ("t" in rule.learn) * moves * rank + emission.n_parameters(params.theta)
 
 
-def newton_step(slope: Array, curvature: Array, reach: Array) -> Array:
-    """Step (K, p) that never lowers a sum of log softmax, from its slope (K, p) and curvature (K p, K p).
+def newton_step(gradient: Array, curvature: Array, reach: Array) -> Array:
+    """Step (K, p) that never lowers a sum of log softmax, from its gradient (K, p) and curvature (K p, K p).
 
     Along a direction d the third derivative of log sum exp is at most the second times the range R of d_j . u over j:
     a cumulant of third order is at most that of second order times the range. So the curvature grows by at most
@@ -131,12 +133,12 @@ def newton_step(slope: Array, curvature: Array, reach: Array) -> Array:
 
     Parameters
     ----------
-    slope, curvature
+    gradient, curvature
         First and minus second derivatives.
     reach
         (p,) largest absolute inputs, which bound R.
     """
-    step = np.linalg.lstsq(curvature, slope.ravel(), rcond=1e-10)[0].reshape(slope.shape)
+    step = np.linalg.lstsq(curvature, gradient.ravel(), rcond=1e-10)[0].reshape(gradient.shape)
     R = float(np.ptp(step, axis=0) @ reach)
     return np.asarray(step * (np.log1p(R) / R if R > 1e-8 else 1.0))
 
@@ -147,7 +149,7 @@ class InputsSmoothed:
 
     log_likelihood: Array
     posterior: Array
-    slope: Array
+    gradient: Array
     curvature: Array
 
 
@@ -155,9 +157,9 @@ def smooth(params: InputParams, L: Array, U: Array, lengths: Ints, weights: Arra
     """Forward and backward through all sequences, which have weights (S,)."""
     logs, la = forward(params, L, U, lengths)
     g, (K, _, p) = np.empty_like(L), params.coef.shape
-    slope, curvature = np.zeros((K, K, p)), np.zeros((K, K * p, K * p))
-    compiled.sequence.inputs.smooth(L, U, lengths, weights, params.coef, la, g, slope, curvature)
-    return InputsSmoothed(logs, g, slope, curvature)
+    gradient, curvature = np.zeros((K, K, p)), np.zeros((K, K * p, K * p))
+    compiled.sequence.inputs.smooth(L, U, lengths, weights, params.coef, la, g, gradient, curvature)
+    return InputsSmoothed(logs, g, gradient, curvature)
 
 
 def forward(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[Array, Array]:

@@ -11,17 +11,17 @@ from sklearn.utils import check_random_state
 from latently.data.dask.source import DaskSource
 from latently.data.stored.source import StoredSource
 from latently.data.tables.values import is_missing
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.sequence import expected_failures as expected
 from latently.sequence.inference.chain import Array, Ints
-from latently.sequence.markov import long_run as passage
+from latently.sequence.markov import long_run
 from latently.sequence.markov.counts import BEGIN, MISSING, Context, ContextCounts, count, probabilities
 from latently.sequence.markov.missing import log_probability, next_symbol
 from latently.sequence.markov.symbols import as_symbols, check_one_column, renamed, stored_symbols, unique_symbols
 from latently.sequence.model.transitions import check_probabilities
 
 
-class MarkovChain(Elsewhere, BaseEstimator):
+class MarkovChain(OutOfCoreMixin, BaseEstimator):
     """Chain of symbols in which the next depends on the last few.
 
     Parameters
@@ -213,7 +213,7 @@ class MarkovChain(Elsewhere, BaseEstimator):
     @property
     def transmat_(self) -> Array:
         """Probabilities (V, V) of the next symbol given the last, for order 1."""
-        return passage.matrix(self)
+        return long_run.matrix(self)
 
     def score_sequences(self, X: Any, lengths: Any = None) -> Array:
         """Log probability of each sequence; missing symbols are summed over, unknown ones count as missing."""
@@ -281,15 +281,15 @@ class MarkovChain(Elsewhere, BaseEstimator):
 
     def stationary_distribution(self) -> Array:
         """Shares (V,) of the symbols in the long run."""
-        return passage.stationary_symbols(self)
+        return long_run.stationary_symbols(self)
 
     def expected_durations(self) -> Array:
         """Expected number of steps (V,) that the chain stays in a symbol once it is there; order 1."""
-        return passage.expected_durations(self.transmat_)
+        return long_run.expected_durations(self.transmat_)
 
     def first_passage_times(self) -> Array:
         """Expected number of steps (V, V) from each symbol to the first visit of each (of return, in the diagonal)."""
-        return passage.first_passage_times(self.transmat_)
+        return long_run.first_passage_times(self.transmat_)
 
 
 def _counted(chain: MarkovChain, table: Any, lengths: Ints | None) -> MarkovChain:

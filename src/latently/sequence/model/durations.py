@@ -12,7 +12,7 @@ from scipy import optimize, special
 
 from latently.distributions import Categorical, ColumnError, Family
 from latently.distributions.base import ExponentialFamily
-from latently.sequence.emissions.gradient import family_slope
+from latently.sequence.emissions.gradient import family_gradient
 from latently.sequence.emissions.unconstrained import Reader, pack, unpack
 from latently.sequence.inference.chain import Array
 
@@ -128,18 +128,18 @@ def _climbed(start: Family, rows: Array, weights: Array, longest: int) -> Family
     def loss(x: Array) -> float:
         return -float(weights @ log_durations(part_at(x), longest)[seen])
 
-    def loss_and_slope(x: Array) -> tuple[float, Array | None]:
+    def loss_and_gradient(x: Array) -> tuple[float, Array | None]:
         part = part_at(x)
         logs = log_durations(part, longest)
         there = np.isfinite(logs)
-        up = family_slope(part, part.expected_statistics(rows, weights))
-        down = family_slope(part, part.expected_statistics(every[there], np.exp(logs[there])))
+        up = family_gradient(part, part.expected_statistics(rows, weights))
+        down = family_gradient(part, part.expected_statistics(every[there], np.exp(logs[there])))
         return -float(weights @ logs[seen]), None if up is None or down is None else down - up
 
-    exact = loss_and_slope(place)[1] is not None
+    exact = loss_and_gradient(place)[1] is not None
     reach = max(300.0, 20.0 * longest)  # logarithms or steps: what is farther away is the limit for all purposes
     found = optimize.minimize(
-        loss_and_slope if exact else loss,
+        loss_and_gradient if exact else loss,
         np.clip(place, -reach, reach),
         jac=exact or None,
         method="L-BFGS-B",

@@ -12,9 +12,9 @@ from latently.data.sources.chunks import Chunk
 from latently.distributions.statistics import Additive
 from latently.learn.engine.protocol import Statistics
 from latently.sequence.emissions.base import Emission
-from latently.sequence.inference.blocked import Job, Spare
+from latently.sequence.inference.blocked import BufferPool, Job
 from latently.sequence.inference.chain import Array, Chain, ImpossibleSequence, Ints, exponentiate, first_rows
-from latently.sequence.inference.forward_backward import sweep
+from latently.sequence.inference.forward_backward import forward_backward
 from latently.sequence.model.semi_markov import SemiRule
 from latently.sequence.model.transitions import ChainRule
 
@@ -48,7 +48,7 @@ class HmmModel:
     labels : (rows of the whole table,) known states, -1 where unknown; or None
     checkpoint : whether to use memory of the order of sqrt(T) K instead of T K, and more time
     copies : how many states of the chain stand for one that labels name
-    spare : memory to work in, kept from one chunk to the next
+    buffers : memory to work in, kept from one chunk to the next
     """
 
     emission: Emission[Any]
@@ -56,7 +56,7 @@ class HmmModel:
     labels: Ints | None = None
     checkpoint: bool = False
     copies: int = 1
-    spare: Spare = field(default_factory=Spare)
+    buffers: BufferPool = field(default_factory=BufferPool)
 
     def log_density(self, params: Params, X: Array, start: int = 0) -> Array:
         """Log densities (n, K); -inf for states that contradict a label."""
@@ -87,7 +87,7 @@ class HmmModel:
         diagonal = None if self.labels is not None else self.emission.diagonal(theta, params.chain, X)
         job = Job(params.chain, fill, self.density(params, X, chunk.start), each, chunk.weights, diagonal)
         try:
-            found = sweep(job, lengths, little_memory=self.checkpoint, spare=self.spare)
+            found = forward_backward(job, lengths, little_memory=self.checkpoint, buffers=self.buffers)
         except ImpossibleSequence as problem:
             row = chunk.start + int(lengths[: problem.sequence].sum()) + problem.step
             raise ImpossibleRow(row) from None

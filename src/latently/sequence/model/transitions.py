@@ -116,9 +116,9 @@ class ChainRule:
 
         def loss(x: Array) -> tuple[float, Array]:
             A = unpack(x)
-            value, slope = _with_start(A, first, counts)
+            value, gradient = _with_start(A, first, counts)
             share = A / np.maximum(np.where(free, A, 0.0).sum(axis=1, keepdims=True), 1e-300)
-            inner = np.where(free, slope * A, 0.0)
+            inner = np.where(free, gradient * A, 0.0)
             return -value, -(inner - share * inner.sum(axis=1, keepdims=True))[free]
 
         with np.errstate(divide="ignore"):
@@ -146,13 +146,13 @@ def _log_dirichlet(prior: Array, p: Array) -> float:
 
 
 def _with_start(A: Array, first: Array, counts: Array) -> tuple[float, Array]:
-    """Expected log probability of transitions and stationary first states, and its slope in A."""
+    """Expected log probability of transitions and stationary first states, and its gradient in A."""
     pi = stationary(A)
     value = special.xlogy(counts, A).sum() + special.xlogy(first, pi).sum()
     fundamental = np.linalg.inv(np.eye(len(A)) - A + pi)
     ratio = np.divide(first, pi, out=np.zeros_like(pi), where=pi > 0)
-    slope = np.divide(counts, A, out=np.zeros_like(A), where=A > 0)
-    return float(value), slope + np.outer(pi, fundamental @ ratio)
+    gradient = np.divide(counts, A, out=np.zeros_like(A), where=A > 0)
+    return float(value), gradient + np.outer(pi, fundamental @ ratio)
 
 
 def random_chain(K: int, rule: ChainRule, rng: np.random.RandomState) -> Chain:

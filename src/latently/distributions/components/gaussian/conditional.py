@@ -1,4 +1,4 @@
-"""Rows with holes, few of them alike: moments read off the precisions, and whole fits in one compiled call."""
+"""Rows with missing values, few of them alike: moments read off the precisions, and whole fits in one compiled call."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -16,8 +16,8 @@ _STEEP = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class HoledRows:
-    """Rows in the order of their number of holes, as the kernels take them.
+class IncompleteRows:
+    """Rows in the order of their number of missing values, as the kernels take them.
 
     Attributes
     ----------
@@ -25,19 +25,19 @@ class HoledRows:
         Where the rows are centred and scaled.
     order
         (n,) place of each row in the table.
-    holes
+    absent
         (n, d) what is missing.
     Z, shares
-        (n, d) rows in the frame, zero in the holes, and their (n,) weights.
+        (n, d) rows in the frame, zero in the missing values, and their (n,) weights.
     columns, counts
-        (n, d) observed columns of each row and then its holes; (n,) how many are observed.
+        (n, d) observed columns of each row and then its missing values; (n,) how many are observed.
     volume
         (n,) the constant part of the log density.
     """
 
     frame: Frame
     order: NDArray[np.intp]
-    holes: NDArray[np.bool_]
+    absent: NDArray[np.bool_]
     Z: Array
     shares: Array
     columns: NDArray[np.intp]
@@ -51,24 +51,24 @@ class HoledRows:
 
     def shifted(self, steps: Array) -> Self:
         """The same rows, moved by `steps` of the frame where they are observed."""
-        return replace(self, Z=np.where(self.holes, 0.0, self.Z + steps))
+        return replace(self, Z=np.where(self.absent, 0.0, self.Z + steps))
 
 
-def holed_rows(X: Array, frame: Frame, weights: Array | None = None) -> HoledRows:
-    """Put rows into the order of their number of holes, and into a frame."""
+def incomplete_rows(X: Array, frame: Frame, weights: Array | None = None) -> IncompleteRows:
+    """Put rows into the order of their number of missing values, and into a frame."""
     missing = np.isnan(X)
     counts = X.shape[1] - missing.sum(axis=1)
     order = np.argsort(-counts, kind="stable")
-    holes = missing[order]
-    return HoledRows(
+    absent = missing[order]
+    return IncompleteRows(
         frame,
         order,
-        holes,
-        np.where(holes, 0.0, frame.inward(X[order])),
+        absent,
+        np.where(absent, 0.0, frame.inward(X[order])),
         np.ones(len(X)) if weights is None or not len(weights) else weights[order],
-        np.argsort(holes, axis=1, kind="stable"),
+        np.argsort(absent, axis=1, kind="stable"),
         counts[order],
-        (~holes) @ -(np.log(frame.scale) + np.log(2 * np.pi) / 2),
+        (~absent) @ -(np.log(frame.scale) + np.log(2 * np.pi) / 2),
     )
 
 
@@ -77,13 +77,13 @@ def suits_precisions(params: GaussianParams, patterns: Patterns) -> bool:
     if params.kind not in ("full", "tied"):
         return False
     n, p, d, known = len(patterns.order), len(patterns.counts), patterns.columns.shape[1], patterns.counts
-    by_holes = ((d - known) ** 3).sum() + n * d**2
+    by_missing = ((d - known) ** 3).sum() + n * d**2
     by_observed = (known**2 * (2.0 * d - known)).sum() + (n + 4 * p) * d**2 / 2
-    return bool(by_holes < by_observed and params.steepest < _STEEP)
+    return bool(by_missing < by_observed and params.steepest < _STEEP)
 
 
-def expect_holed(
-    params: GaussianParams, rows: HoledRows, shares: Array | None = None
+def expect_incomplete(
+    params: GaussianParams, rows: IncompleteRows, shares: Array | None = None
 ) -> tuple[float, Array, Array, Array, Array]:
     """Bound, weight, centre, first and second moments, the missing entries in expectation.
 
@@ -97,7 +97,7 @@ def expect_holed(
     return bound, weight, params.means, first, second if params.kind == "full" else second[0]
 
 
-def joint_holed(params: GaussianParams, rows: HoledRows) -> Array:
+def joint_incomplete(params: GaussianParams, rows: IncompleteRows) -> Array:
     """(n, k) log p(observed part of x_i, k), in the order of the table."""
     joint = np.empty((len(rows.Z), len(params.weights)))
     _expect(params, rows, np.empty((joint.shape[1], 0)), None, joint)
@@ -106,8 +106,8 @@ def joint_holed(params: GaussianParams, rows: HoledRows) -> Array:
     return out
 
 
-def describe_holed(params: GaussianParams, rows: HoledRows) -> tuple[Array, Array, Array]:
-    """Log p(observed part of x_i, k) (n, k); completed rows (k, n, d) and variances of their holes, in the frame.
+def describe_incomplete(params: GaussianParams, rows: IncompleteRows) -> tuple[Array, Array, Array]:
+    """Log p(observed part of x_i, k) (n, k); completed rows (k, n, d) and variances of what is missing, in the frame.
 
     All in the order of `rows`.
     """
@@ -117,15 +117,15 @@ def describe_holed(params: GaussianParams, rows: HoledRows) -> tuple[Array, Arra
     return joint, completed, spread
 
 
-def coloured(params: GaussianParams, rows: HoledRows, chosen: NDArray[np.intp], noise: Array) -> Array:
-    """Standard normal noise (n, d) as that of the holes in the chosen component of each row."""
+def coloured(params: GaussianParams, rows: IncompleteRows, chosen: NDArray[np.intp], noise: Array) -> Array:
+    """Standard normal noise (n, d) as that of the missing values in the chosen component of each row."""
     noise = noise.copy()
     compiled.components.conditional.colour(rows.columns, rows.counts, params.dense_precision, chosen, noise)
     return noise
 
 
 def _expect(
-    params: GaussianParams, rows: HoledRows, given: Array, moments: tuple[Array, ...] | None, *answers: Array
+    params: GaussianParams, rows: IncompleteRows, given: Array, moments: tuple[Array, ...] | None, *answers: Array
 ) -> float:
     with np.errstate(divide="ignore"):
         constants = np.log(params.weights) + params.log_roots

@@ -1,4 +1,4 @@
-"""Slopes of a Gaussian mixture's objective, by Fisher's identity from the expected moments."""
+"""Gradients of a Gaussian mixture's objective, by Fisher's identity from the expected moments."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from latently.distributions.components.gaussian.prior import FramePrior
 from latently.distributions.inputs import Array
 
 
-class Slopes(NamedTuple):
+class Gradients(NamedTuple):
     """Derivatives of the objective in the frame; that in the covariances takes their entries as independent."""
 
     counts: Array  # (k,) w times the derivative in each weight w
@@ -19,7 +19,7 @@ class Slopes(NamedTuple):
     covariances: Array  # shaped as the covariances
 
 
-def slopes(params: GaussianParams, stats: GaussianMoments, prior: FramePrior) -> Slopes:
+def gradients(params: GaussianParams, stats: GaussianMoments, prior: FramePrior) -> Gradients:
     """Derivatives at the parameters that the moments were taken under."""
     here = stats.about(params.means)
     pulled = here.first + (prior.kappa * (prior.location - params.means) if prior.pulls else 0.0)
@@ -27,10 +27,10 @@ def slopes(params: GaussianParams, stats: GaussianMoments, prior: FramePrior) ->
     counts, mass = stats.weight + prior.excess, stats.mass() + prior.power
     if params.shape_of_roots == "elementwise":
         C = params.covariances
-        return Slopes(counts, pulled / C.reshape(len(pulled), -1), (spread / C - mass) / C / 2)
+        return Gradients(counts, pulled / C.reshape(len(pulled), -1), (spread / C - mass) / C / 2)
     P = params.precision.reshape(params.covariances.shape)
     means = np.matmul(pulled[:, None, :], P)[:, 0]
-    return Slopes(counts, means, (P @ spread @ P - mass * P) / 2)
+    return Gradients(counts, means, (P @ spread @ P - mass * P) / 2)
 
 
 def packed(params: GaussianParams) -> Array:
@@ -66,9 +66,9 @@ def _lower(factors: Array, d: int) -> Array:
     return L
 
 
-def packed_slope(params: GaussianParams, stats: GaussianMoments, prior: FramePrior) -> Array:
+def packed_gradient(params: GaussianParams, stats: GaussianMoments, prior: FramePrior) -> Array:
     """Gradient of the objective in the vector of `packed`."""
-    counts, means, inner = slopes(params, stats, prior)
+    counts, means, inner = gradients(params, stats, prior)
     logits = counts - params.weights * counts.sum()
     if params.shape_of_roots == "elementwise":
         factors = 2 * params.covariances * inner

@@ -1,4 +1,4 @@
-"""Rows with holes: their expected moments, grouped by which columns are observed."""
+"""Rows with missing values: their expected moments, grouped by which columns are observed."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from latently import compiled
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
 from latently.distributions.components.gaussian.conditional import (
-    expect_holed,
-    holed_rows,
-    joint_holed,
+    expect_incomplete,
+    incomplete_rows,
+    joint_incomplete,
     suits_precisions,
 )
 from latently.distributions.components.gaussian.params import GaussianParams, Kind, powers_of_two
@@ -45,7 +45,7 @@ def expect_missing(
 ) -> tuple[float, Array, Array, Array, Array]:
     """Bound, weight, centre, first and second moments, the missing entries in expectation."""
     if suits_precisions(params, patterns):
-        return expect_holed(params, holed_rows(X, params.frame, weights))
+        return expect_incomplete(params, incomplete_rows(X, params.frame, weights))
     k, d = params.means.shape
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
     order = patterns.order
@@ -57,7 +57,7 @@ def expect_missing(
 def joint_missing(params: GaussianParams, X: Array, patterns: Patterns) -> Array:
     """(n, k) log p(observed part of x_i, k)."""
     if suits_precisions(params, patterns):
-        return joint_holed(params, holed_rows(X, params.frame))
+        return joint_incomplete(params, incomplete_rows(X, params.frame))
     joint = np.empty((len(X), len(params.weights)))
     _run(params, X[patterns.order], np.empty(0), patterns, np.empty(0), _NONE, np.empty((0, 0, 0)), joint)
     out = np.empty_like(joint)

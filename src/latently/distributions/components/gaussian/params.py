@@ -71,7 +71,7 @@ class Frame:
     within: Array | None = None
 
     def is_same(self, other: "Frame") -> bool:
-        """Whether another frame has the same coordinates; one that came from elsewhere is another object."""
+        """Whether another frame has the same coordinates; one that came from files or Dask is another object."""
         same = np.array_equal(self.origin, other.origin) and np.array_equal(self.scale, other.scale)
         return self is other or bool(same)
 

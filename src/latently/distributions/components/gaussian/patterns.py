@@ -35,11 +35,11 @@ def patterns_of(X: Array) -> Patterns | None:
     packed = np.packbits(missing, axis=1)
     keys = packed.view([("", packed.dtype)] * packed.shape[1])[:, 0]
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-    holes = missing[first]
+    absent = missing[first]
     edges = np.concatenate([[0], np.cumsum(np.bincount(codes))])
     return Patterns(
         np.argsort(codes, kind="stable"),
         edges.astype(np.int64),
-        np.argsort(holes, axis=1, kind="stable").astype(np.int64),
-        (~holes).sum(axis=1).astype(np.int64),
+        np.argsort(absent, axis=1, kind="stable").astype(np.int64),
+        (~absent).sum(axis=1).astype(np.int64),
     )

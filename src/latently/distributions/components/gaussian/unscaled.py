@@ -135,7 +135,7 @@ def _matrix_density(theta: Gaussians, X: Array, L: Array) -> Array:
 def moments(theta: Gaussians, X: Array, g: Array, complete: bool = False) -> MomentSums:
     """Moments about the current means, weighted by g (n, J); missing entries at their expectation."""
     if not (complete or is_complete(X)):
-        return _moments_with_holes(theta, X, g)
+        return _incomplete_moments(theta, X, g)
     J, d = theta.means.shape
     weight = np.zeros(J)
     if theta.is_matrix:
@@ -151,7 +151,7 @@ def moments(theta: Gaussians, X: Array, g: Array, complete: bool = False) -> Mom
     return MomentSums(np.repeat(weight[:, None], d, axis=1), sums, squares)
 
 
-def _moments_with_holes(theta: Gaussians, X: Array, g: Array) -> MomentSums:
+def _incomplete_moments(theta: Gaussians, X: Array, g: Array) -> MomentSums:
     J, d = theta.means.shape
     found = [theta.single(j).expected_statistics(X, g[:, j]) for j in range(J)]
     about = [m.about(theta.means[j]) for j, m in enumerate(found)]  # type: ignore[attr-defined]
@@ -205,7 +205,7 @@ def _matrix_update(
         weight = stats.weight[members, 0].sum()
         if weight > few:
             matrix = (parts[members].sum(axis=0) + prior.scatter[c]) / (weight + prior.extra[c])
-            covars[c] = floor.held(matrix)
+            covars[c] = floor.constrained(matrix)
     return covars
 
 

@@ -55,9 +55,9 @@ def _covariances(
     if kind == "tied":
         return symmetric(sums / mass), mass
     # with neither rows nor a prior there is nothing to learn from: keep what was
-    held = np.broadcast_to(known.reshape((-1,) + (1,) * (mass.ndim - 1)) | prior.shapes, mass.shape)
-    fitted = np.where(held, sums / np.where(held, mass, 1.0), params.covariances)
-    return (symmetric(fitted) if kind == "full" else fitted), np.where(held, mass, 0.0)
+    constrained = np.broadcast_to(known.reshape((-1,) + (1,) * (mass.ndim - 1)) | prior.shapes, mass.shape)
+    fitted = np.where(constrained, sums / np.where(constrained, mass, 1.0), params.covariances)
+    return (symmetric(fitted) if kind == "full" else fitted), np.where(constrained, mass, 0.0)
 
 
 def symmetric(matrices: Array) -> Array:

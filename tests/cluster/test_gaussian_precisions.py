@@ -1,4 +1,4 @@
-"""Rows with holes by way of the precisions: brute force, the other way, and whole fits against the engine's."""
+"""Incomplete rows by way of the precisions: brute force, the other way, and whole fits against the engine's."""
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ from latently.cluster.gaussian.given import stored_params
 from latently.distributions.components.gaussian import missing as gaussian_missing
 from latently.distributions.components.gaussian.conditional import (
     coloured,
-    describe_holed,
-    expect_holed,
-    holed_rows,
-    joint_holed,
+    describe_incomplete,
+    expect_incomplete,
+    incomplete_rows,
+    joint_incomplete,
     split_in_two,
     suits_precisions,
 )
@@ -29,7 +29,7 @@ from latently.learn.engine.em import ObjectiveFell
 NONE = np.empty(0)
 
 
-def holed(X, share, seed=0):
+def incomplete(X, share, seed=0):
     X = np.array(X, dtype=float)
     X[np.random.default_rng(seed).uniform(size=X.shape) < share] = np.nan
     return X
@@ -50,36 +50,36 @@ def random_params(k, d, kind, rng):
 def test_both_ways_to_the_moments_agree(seed, d, k, kind):
     rng = np.random.default_rng(seed)
     params = random_params(k, d, kind, rng)
-    X = holed(rng.normal(size=(80, d)), 0.4, seed)
+    X = incomplete(rng.normal(size=(80, d)), 0.4, seed)
     X[0] = np.nan
     X[1] = np.where(np.isnan(X[1]), 0.0, X[1])
     weights = rng.uniform(0.5, 2.0, size=80)
-    rows = holed_rows(X, params.frame, weights)
-    ours = expect_holed(params, rows)
+    rows = incomplete_rows(X, params.frame, weights)
+    ours = expect_incomplete(params, rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gaussian_missing, "suits_precisions", lambda *_: False)
         other = expect_missing(params, X, weights, patterns_of(X))
         joint = joint_missing(params, X, patterns_of(X))
     for one, two in zip(ours, other, strict=True):
         assert_allclose(one, two, rtol=1e-9, atol=1e-9 * np.abs(two).max())
-    assert_allclose(joint_holed(params, rows), joint, rtol=1e-9, atol=1e-9)
+    assert_allclose(joint_incomplete(params, rows), joint, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["full", "tied"])
 def test_holes_have_the_conditional_distribution(kind):
     rng = np.random.default_rng(1)
     params = random_params(2, 5, kind, rng)
-    X = holed(rng.normal(size=(12, 5)), 0.4, 2)
-    rows = holed_rows(X, params.frame)
-    _, completed, spread = describe_holed(params, rows)
+    X = incomplete(rng.normal(size=(12, 5)), 0.4, 2)
+    rows = incomplete_rows(X, params.frame)
+    _, completed, spread = describe_incomplete(params, rows)
     for i, place in enumerate(rows.order):
         h, o = np.isnan(X[place]), ~np.isnan(X[place])
         z = params.frame.inward(X[place])
         for k, (m, C) in enumerate(zip(params.means, params.matrices, strict=True)):
-            slope = C[np.ix_(h, o)] @ np.linalg.inv(C[np.ix_(o, o)])
-            assert_allclose(completed[k, i, h], m[h] + slope @ (z[o] - m[o]), rtol=1e-9, atol=1e-9)
+            gradient = C[np.ix_(h, o)] @ np.linalg.inv(C[np.ix_(o, o)])
+            assert_allclose(completed[k, i, h], m[h] + gradient @ (z[o] - m[o]), rtol=1e-9, atol=1e-9)
             assert_allclose(completed[k, i, o], z[o], rtol=1e-9, atol=1e-9)
-            assert_allclose(spread[k, i, h], np.diag(C[np.ix_(h, h)] - slope @ C[np.ix_(o, h)]), rtol=1e-9)
+            assert_allclose(spread[k, i, h], np.diag(C[np.ix_(h, h)] - gradient @ C[np.ix_(o, h)]), rtol=1e-9)
             assert (spread[k, i, o] == 0).all()
 
 
@@ -87,7 +87,7 @@ def test_draws_have_the_conditional_covariance():
     rng = np.random.default_rng(3)
     params = random_params(1, 4, "full", rng)
     X = np.tile([0.3, np.nan, -0.2, np.nan], (40000, 1))
-    noise = coloured(params, holed_rows(X, params.frame), np.zeros(len(X), int), rng.standard_normal(X.shape))
+    noise = coloured(params, incomplete_rows(X, params.frame), np.zeros(len(X), int), rng.standard_normal(X.shape))
     C = params.matrices[0]
     h, o = [1, 3], [0, 2]
     expected = C[np.ix_(h, h)] - C[np.ix_(h, o)] @ np.linalg.inv(C[np.ix_(o, o)]) @ C[np.ix_(o, h)]
@@ -97,12 +97,12 @@ def test_draws_have_the_conditional_covariance():
 
 @pytest.mark.parametrize(("kind", "k"), [("full", 1), ("full", 3), ("tied", 2)])
 def test_a_whole_fit_is_that_of_the_engine(kind, k):
-    X = holed(load_wine().data[:, :6], 0.2)
+    X = incomplete(load_wine().data[:, :6], 0.2)
     start = GaussianMixture(k, covariance_type=kind, random_state=0, tol=1.0, reg_covar=0.01).fit(X)
     given = {"weights_init": start.weights_, "means_init": start.means_, "precisions_init": start.precisions_}
     engine = GaussianMixture(k, covariance_type=kind, reg_covar=0.01, tol=1e-4, max_iter=500, **given).fit(X)
     frame = engine.statistics_.frame
-    fit = climbed(holed_rows(X, frame), stored_params(start, frame), 0.01 * len(X) / k, tol=1e-4, max_iter=500)
+    fit = climbed(incomplete_rows(X, frame), stored_params(start, frame), 0.01 * len(X) / k, tol=1e-4, max_iter=500)
     assert fit.converged
     assert fit.n_iter == engine.n_iter_
     assert_allclose(np.array(fit.trace) / len(X), engine.lower_bounds_, rtol=1e-9)
@@ -113,22 +113,22 @@ def test_a_whole_fit_is_that_of_the_engine(kind, k):
 
 
 def test_a_fit_that_cannot_reach_its_goal_is_left_unfinished():
-    X = holed(load_iris().data, 0.1)
+    X = incomplete(load_iris().data, 0.1)
     frame = Frame(np.nanmean(X, axis=0), np.nanstd(X, axis=0))
     alone = GaussianParams("full", frame, np.ones(1), np.zeros((1, 4)), np.eye(4)[None])
-    whole = climbed(holed_rows(X, frame), alone, 1.0, tol=1e-9, max_iter=500)
-    short = climbed(holed_rows(X, frame), alone, 1.0, tol=1e-9, max_iter=500, goal=whole.stats.bound + 50)
+    whole = climbed(incomplete_rows(X, frame), alone, 1.0, tol=1e-9, max_iter=500)
+    short = climbed(incomplete_rows(X, frame), alone, 1.0, tol=1e-9, max_iter=500, goal=whole.stats.bound + 50)
     assert (short.reason, short.converged) == ("stopped", False)
     assert short.n_iter < whole.n_iter
-    assert climbed(holed_rows(X, frame), alone, 1.0, tol=1e-9, max_iter=2).reason == "max_iter"
+    assert climbed(incomplete_rows(X, frame), alone, 1.0, tol=1e-9, max_iter=2).reason == "max_iter"
 
 
 def test_a_covariance_that_is_none_is_an_error():
-    X = holed(load_iris().data, 0.1)
+    X = incomplete(load_iris().data, 0.1)
     frame = Frame(np.zeros(4), np.ones(4))
     wrong = GaussianParams("full", frame, np.ones(1), np.zeros((1, 4)), -np.eye(4)[None])
     with pytest.raises(ValueError, match="ill-defined"):
-        climbed(holed_rows(X, frame), wrong, 0.0, tol=1e-3, max_iter=5)
+        climbed(incomplete_rows(X, frame), wrong, 0.0, tol=1e-3, max_iter=5)
 
 
 def test_an_objective_that_falls_is_an_error():
@@ -160,8 +160,8 @@ def test_halves_have_the_moments_of_the_whole(kind):
 def test_the_way_is_chosen_by_the_work():
     rng = np.random.default_rng(0)
     params = random_params(3, 10, "full", rng)
-    many = holed(rng.normal(size=(20000, 10)), 0.05)
-    own = holed(rng.normal(size=(500, 10)), 0.3)
+    many = incomplete(rng.normal(size=(20000, 10)), 0.05)
+    own = incomplete(rng.normal(size=(500, 10)), 0.3)
     assert not suits_precisions(params, patterns_of(many))
     assert suits_precisions(params, patterns_of(own))
     steep = GaussianParams("tied", params.frame, params.weights, params.means, np.eye(10) - (1 - 1e-9) * 0.1)
@@ -171,7 +171,7 @@ def test_the_way_is_chosen_by_the_work():
 def test_rows_without_holes_and_rows_without_values():
     params = random_params(2, 3, "full", np.random.default_rng(4))
     X = np.array([[np.nan] * 3, [0.5, -0.2, 0.1]])
-    joint = joint_holed(params, holed_rows(X, params.frame))
+    joint = joint_incomplete(params, incomplete_rows(X, params.frame))
     assert_allclose(joint[0], np.log(params.weights))
     scales = params.frame.scale
     density = [
@@ -179,4 +179,4 @@ def test_rows_without_holes_and_rows_without_values():
         for w, m, C in zip(params.weights, params.means, params.matrices, strict=True)
     ]
     assert_allclose(joint[1], density)
-    assert_array_equal(holed_rows(X, params.frame).order, [1, 0])
+    assert_array_equal(incomplete_rows(X, params.frame).order, [1, 0])

@@ -7,11 +7,11 @@ from latently.data.sources.chunks import Chunk
 from latently.distributions.components.gaussian.unscaled import Gaussians, log_density, moments
 from latently.learn.engine.reduce import threads
 from latently.sequence import GaussianHMM
-from latently.sequence.inference import blocked as stretch
-from latently.sequence.inference import forward_backward as sweep
-from latently.sequence.inference.block_scheduler import BACKWARD, FORWARD, Agenda, Todo, work_through
+from latently.sequence.inference import blocked, forward_backward
+from latently.sequence.inference.block_scheduler import BACKWARD, FORWARD, BlockScheduler, Todo, work_through
+from latently.sequence.inference.blocked import BufferPool
 from latently.sequence.inference.chain import Chain
-from latently.sequence.inference.diagonal import DiagonalPlan, DiagonalStretch
+from latently.sequence.inference.diagonal import DiagonalPlan, DiagonalSequence
 
 
 class Record:
@@ -41,34 +41,34 @@ class Record:
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("seed", range(4))
 def test_an_agenda_does_everything_once_and_in_order(n, workers, seed):
-    rng, agenda, record = np.random.default_rng(seed), Agenda(n), Record(n)
+    rng, scheduler, record = np.random.default_rng(seed), BlockScheduler(n), Record(n)
     under_way = []
     while not record.is_complete():
         way = int(rng.choice([FORWARD, BACKWARD]))
         found = None
-        if len(under_way) < workers and agenda._unfinished:
-            found = agenda.look(way)
+        if len(under_way) < workers and scheduler._unfinished:
+            found = scheduler.look(way)
         if found is not None:
             under_way.append(found)
         if under_way and (found is None or rng.random() < 0.5):
             block, todo = under_way.pop(rng.integers(len(under_way)))
             record.step(block, todo)
-            agenda.done(block, todo)
-    assert agenda.take(FORWARD) is None
+            scheduler.done(block, todo)
+    assert scheduler.take(FORWARD) is None
 
 
 def test_who_waits_takes_the_posteriors_of_who_walks():
-    agenda = Agenda(2)
-    for block, todo in [agenda.take(FORWARD), agenda.take(FORWARD)]:
-        agenda.done(block, todo)
+    scheduler = BlockScheduler(2)
+    for block, todo in [scheduler.take(FORWARD), scheduler.take(FORWARD)]:
+        scheduler.done(block, todo)
         assert (block, todo) in [(0, Todo(fill=True, forward=True)), (1, Todo(fill=True, backward=True))]
-    agenda._idle = 1
-    block, todo = agenda.take(FORWARD)
+    scheduler._idle = 1
+    block, todo = scheduler.take(FORWARD)
     assert (block, todo) == (1, Todo(forward=True))
-    agenda.done(block, todo)
-    agenda._idle = 0
-    assert agenda.take(BACKWARD) == (0, Todo(backward=True, finish=True))
-    assert agenda.take(FORWARD) == (1, Todo(finish=True))
+    scheduler.done(block, todo)
+    scheduler._idle = 0
+    assert scheduler.take(BACKWARD) == (0, Todo(backward=True, finish=True))
+    assert scheduler.take(FORWARD) == (1, Todo(finish=True))
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
@@ -95,15 +95,15 @@ def general_job(chain, theta, X, weights=None):
         b[:] = np.exp(L - top[:, None])
 
     each = lambda i, j, g: moments(theta, X[i:j], g)  # noqa: E731
-    return stretch.Job(chain, fill, lambda i, j: log_density(theta, X[i:j]), each, weights)
+    return blocked.Job(chain, fill, lambda i, j: log_density(theta, X[i:j]), each, weights)
 
 
 @pytest.mark.parametrize(("K", "d"), [(1, 1), (2, 3), (5, 3), (8, 2), (12, 1)])
 @pytest.mark.parametrize("n", [1, 63, 64, 128, 129, 1000])
 def test_diagonal_gaussians_in_one_go_are_those_in_general(K, d, n):
     chain, theta, X = case(K, d, n)
-    wanted = sweep.sweep(general_job(chain, theta, X, np.full(n, 1.5)), np.array([n]))
-    found = stretch.sweep_diagonal(DiagonalPlan(chain, theta, X), 0, n, 128, stretch.Spare(), 1.5)
+    wanted = forward_backward.forward_backward(general_job(chain, theta, X, np.full(n, 1.5)), np.array([n]))
+    found = blocked.diagonal_forward_backward(DiagonalPlan(chain, theta, X), 0, n, 128, BufferPool(), 1.5)
     assert found.log_likelihood[0] == pytest.approx(wanted.log_likelihood[0], rel=1e-12)
     for name in ("first", "transitions", "visits"):
         np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-9, atol=1e-12)
@@ -114,8 +114,8 @@ def test_diagonal_gaussians_in_one_go_are_those_in_general(K, d, n):
 
 def test_a_sequence_may_begin_anywhere():
     chain, theta, X = case(3, 2, 700)
-    inside = stretch.sweep_diagonal(DiagonalPlan(chain, theta, X), 150, 400, 128, stretch.Spare(), 1.0)
-    alone = stretch.sweep_diagonal(DiagonalPlan(chain, theta, X[150:550]), 0, 400, 128, stretch.Spare(), 1.0)
+    inside = blocked.diagonal_forward_backward(DiagonalPlan(chain, theta, X), 150, 400, 128, BufferPool(), 1.0)
+    alone = blocked.diagonal_forward_backward(DiagonalPlan(chain, theta, X[150:550]), 0, 400, 128, BufferPool(), 1.0)
     np.testing.assert_array_equal(inside.transitions, alone.transitions)
     assert inside.log_likelihood == alone.log_likelihood
 
@@ -143,13 +143,13 @@ def test_the_walks_may_meet_anywhere(general, fused):
     size, found = 128, []
     for meeting in range(6):
         if general:
-            blocks = stretch.Stretch(general_job(chain, theta, X), 0, 600, size, stretch.Spare().borrow(600, 5))
+            blocks = blocked.BlockedSequence(general_job(chain, theta, X), 0, 600, size, BufferPool().borrow(600, 5))
         else:
-            memory = stretch.Spare().borrow(640, 6)[:3]
-            blocks = DiagonalStretch(DiagonalPlan(chain, theta, X), 0, 600, size, memory)
+            memory = BufferPool().borrow(640, 6)[:3]
+            blocks = DiagonalSequence(DiagonalPlan(chain, theta, X), 0, 600, size, memory)
         for block, todo in meeting_at(meeting, 5, fused):
             blocks.step(block, todo)
-        found.append(blocks.swept() if general else blocks.swept(1.0))
+        found.append(blocks.expected_counts() if general else blocks.expected_counts(1.0))
     for other in found[1:]:
         assert_same_bits(found[0], other)
 
@@ -159,13 +159,13 @@ def test_any_number_of_threads_gives_the_same_bits(n_threads):
     chain, theta, X = case(4, 2, 5000)
     plan = DiagonalPlan(chain, theta, X)
 
-    def swept(n):
+    def expected_counts(n):
         with threads(n):
-            return stretch.sweep_diagonal(plan, 0, 5000, 128, stretch.Spare(), 1.0)
+            return blocked.diagonal_forward_backward(plan, 0, 5000, 128, BufferPool(), 1.0)
 
-    one = swept(1)
+    one = expected_counts(1)
     for _ in range(5):
-        assert_same_bits(one, swept(n_threads))
+        assert_same_bits(one, expected_counts(n_threads))
 
 
 def test_an_underflow_is_told_and_done_in_logs():
@@ -175,7 +175,7 @@ def test_an_underflow_is_told_and_done_in_logs():
     means[0] = 1e3
     theta = Gaussians(means, theta.covars, theta.kind, theta.group)
     plan = DiagonalPlan(chain, theta, X)
-    assert stretch.sweep_diagonal(plan, 0, 300, 128, stretch.Spare(), 1.0) is None
+    assert blocked.diagonal_forward_backward(plan, 0, 300, 128, BufferPool(), 1.0) is None
     model = GaussianHMM(3)
     model.startprob_, model.transmat_, model.means_, model.covars_ = chain.start, chain.transition, means, theta.covars
     long = np.tile(X, (70, 1))
@@ -185,8 +185,8 @@ def test_an_underflow_is_told_and_done_in_logs():
 def test_one_outlier_after_another_stays_in_linear_space():
     chain, theta, X = case(3, 1, 400)
     X[::2] += 40.0
-    wanted = sweep.sweep(general_job(chain, theta, X), np.array([400]))
-    found = stretch.sweep_diagonal(DiagonalPlan(chain, theta, X), 0, 400, 128, stretch.Spare(), 1.0)
+    wanted = forward_backward.forward_backward(general_job(chain, theta, X), np.array([400]))
+    found = blocked.diagonal_forward_backward(DiagonalPlan(chain, theta, X), 0, 400, 128, BufferPool(), 1.0)
     assert found.log_likelihood[0] == pytest.approx(wanted.log_likelihood[0], rel=1e-12)
     np.testing.assert_allclose(found.transitions, wanted.transitions, rtol=1e-9)
 
@@ -195,11 +195,11 @@ def test_what_the_short_way_cannot_do_goes_the_long_way():
     chain, theta, X = case(3, 2, 50)
     emission = GaussianHMM(3)._emission(X)
     assert emission.diagonal(theta, chain, X) is not None
-    holes = X.copy()
-    holes[3, 0] = np.nan
+    absent = X.copy()
+    absent[3, 0] = np.nan
     full = Gaussians(theta.means, np.array([np.eye(2)] * 3), "full", theta.group)
     absorbing = Chain(chain.start, np.eye(3))
-    assert GaussianHMM(3)._emission(holes).diagonal(theta, chain, holes) is None
+    assert GaussianHMM(3)._emission(absent).diagonal(theta, chain, absent) is None
     assert emission.diagonal(full, chain, X) is None
     assert emission.diagonal(theta, absorbing, X) is None
     many = case(13, 2, 50)

@@ -29,9 +29,9 @@ def simulated(n, seed=0, gap=0.15):
     """A series of the known model with entries hidden at random, and with gaps of whole rows."""
     X, _ = known_model().sample(n, random_state=seed)
     rng = np.random.default_rng(seed)
-    holes = rng.uniform(size=X.shape) < gap
-    holes[:: n // 10] = True
-    return X, np.where(holes, np.nan, X), holes
+    absent = rng.uniform(size=X.shape) < gap
+    absent[:: n // 10] = True
+    return X, np.where(absent, np.nan, X), absent
 
 
 def weights_by_enumeration(X, row):
@@ -52,9 +52,9 @@ def test_means_and_intervals_are_those_of_all_paths():
     filled = known_model().conditional_mean(X)
     low, high = known_model().conditional_interval(X, level=0.8)
     w = weights_by_enumeration(X, 1)
-    slopes = COVARS[:, 0, 1] / COVARS[:, 1, 1]
-    centres = MEANS[:, 0] + slopes * (-0.5 - MEANS[:, 1])
-    sds = np.sqrt(COVARS[:, 0, 0] - slopes * COVARS[:, 0, 1])
+    gradients = COVARS[:, 0, 1] / COVARS[:, 1, 1]
+    centres = MEANS[:, 0] + gradients * (-0.5 - MEANS[:, 1])
+    sds = np.sqrt(COVARS[:, 0, 0] - gradients * COVARS[:, 0, 1])
     assert filled[1, 0] == pytest.approx(w @ centres)
     assert w @ stats.norm(centres, sds).cdf(low[1, 0]) == pytest.approx(0.1)
     assert w @ stats.norm(centres, sds).cdf(high[1, 0]) == pytest.approx(0.9)
@@ -67,19 +67,19 @@ def test_means_and_intervals_are_those_of_all_paths():
 
 
 def test_intervals_cover_and_draws_spread_like_the_truth():
-    X, Y, holes = simulated(4000)
+    X, Y, absent = simulated(4000)
     model = known_model()
     low, high = model.conditional_interval(Y, level=0.8)
-    inside = (low[holes] <= X[holes]) & (X[holes] <= high[holes])
+    inside = (low[absent] <= X[absent]) & (X[absent] <= high[absent])
     assert inside.mean() == pytest.approx(0.8, abs=0.03)
     draws = model.conditional_draws(Y, n_draws=200, random_state=0)
     between = (low <= draws) & (draws <= high)
-    assert between[:, holes].mean() == pytest.approx(0.8, abs=0.01)
-    np.testing.assert_allclose(draws.mean(axis=0)[holes], model.conditional_mean(Y)[holes], atol=0.6)
+    assert between[:, absent].mean() == pytest.approx(0.8, abs=0.01)
+    np.testing.assert_allclose(draws.mean(axis=0)[absent], model.conditional_mean(Y)[absent], atol=0.6)
 
 
 def test_the_imputer_takes_sequences():
-    X, Y, holes = simulated(600)
+    X, Y, absent = simulated(600)
     lengths = [200, 400]
     imputer = Imputer(GaussianHMM(2, "full", random_state=0, n_iter=50)).fit(Y, lengths)
     filled = imputer.transform(Y, lengths)
@@ -90,8 +90,8 @@ def test_the_imputer_takes_sequences():
     low, high = imputer.interval(Y, 0.5, lengths=lengths)
     assert (low <= high).all()
     first, second = imputer.draws(Y, 2, random_state=0, lengths=lengths)
-    assert (first[holes] != second[holes]).all()
-    np.testing.assert_array_equal(first[~holes], X[~holes])
+    assert (first[absent] != second[absent]).all()
+    np.testing.assert_array_equal(first[~absent], X[~absent])
 
 
 def test_memory_helps_in_gaps():
@@ -99,10 +99,10 @@ def test_memory_helps_in_gaps():
     states = np.repeat(rng.permutation(np.arange(60) % 2), 20)
     X = 5.0 * states[:, None] + rng.normal(size=(1200, 1))
     Y = np.where(rng.uniform(size=X.shape) < 0.3, np.nan, X)
-    holes = np.isnan(Y)
+    absent = np.isnan(Y)
 
     def error(model):
-        return np.abs(Imputer(model).fit(Y).transform(Y) - X)[holes].mean()
+        return np.abs(Imputer(model).fit(Y).transform(Y) - X)[absent].mean()
 
     assert error(GaussianHMM(2, random_state=0, n_iter=50)) < 0.5 * error(GaussianMixture(2, random_state=0))
 
@@ -164,12 +164,12 @@ def test_bad_input():
 
 
 def test_a_model_of_a_frame_fills_a_frame_without_a_warning():
-    _, X, holes = simulated(200)
+    _, X, absent = simulated(200)
     frame = pd.DataFrame(X, columns=["a", "b"])
     model = GaussianHMM(2, "full", random_state=0).fit(frame)
-    np.testing.assert_array_equal(model.conditional_mean(frame)[~holes], X[~holes])
+    np.testing.assert_array_equal(model.conditional_mean(frame)[~absent], X[~absent])
     low, high = model.conditional_interval(frame)
-    assert (low[holes] < high[holes]).all()
+    assert (low[absent] < high[absent]).all()
     assert not np.isnan(model.conditional_draws(frame, random_state=0)).any()
     with pytest.raises(ValueError, match="features"):
         model.predict_proba(as_sequences(X[:, :1]))

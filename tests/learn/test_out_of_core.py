@@ -14,11 +14,11 @@ from latently.cluster import BernoulliMixture, GaussianMixture, KMeans
 from latently.data import ArraySource, as_source
 from latently.data.sources.chunks import ChunkSource
 from latently.learn import em, reducing
-from latently.learn.estimator.table import Elsewhere, read_rows, read_source
+from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.predict import GaussianNB
 
 
-class CoinMixture(Elsewhere, BaseEstimator):
+class CoinMixture(OutOfCoreMixin, BaseEstimator):
     """All that a new model needs to say."""
 
     _is_iterative = True

@@ -1,4 +1,4 @@
-"""Slopes, standard errors, missing values, little memory."""
+"""Gradients, standard errors, missing values, little memory."""
 
 import numpy as np
 import pytest
@@ -31,10 +31,10 @@ MODELS = {
     "binary": (HiddenMarkovModel(2, Bernoulli(), n_iter=5), BINARY),
     "round": (HiddenMarkovModel(2, Gaussian(kind="spherical"), n_iter=5), X),
     "shared": (HiddenMarkovModel(3, Gaussian(), tied=[0, 0, 1], n_iter=5), X),
-    "diag with holes": (GaussianHMM(2, "diag"), HOLES),
-    "full with holes": (GaussianHMM(2, "full"), HOLES),
-    "tied with holes": (GaussianHMM(2, "tied"), HOLES),
-    "any with holes": (HiddenMarkovModel(2, n_iter=5), HOLES),
+    "diag with missing values": (GaussianHMM(2, "diag"), HOLES),
+    "full with missing values": (GaussianHMM(2, "full"), HOLES),
+    "tied with missing values": (GaussianHMM(2, "tied"), HOLES),
+    "any with missing values": (HiddenMarkovModel(2, n_iter=5), HOLES),
     "gamma": (HiddenMarkovModel(2, Gamma(), n_iter=5), COUNTS + 1.0),
 }
 BY_DIFFERENCES = ("gamma",)
@@ -115,25 +115,25 @@ def test_standard_errors_of_a_chain_that_is_seen():
 
 def test_a_missing_row_is_filled_with_what_its_neighbours_say():
     model = GaussianHMM(2, random_state=0, n_iter=50).fit(X)
-    holes = X.copy()
-    holes[10], holes[50], holes[5, 0] = np.nan, np.nan, np.nan
-    filled = model.conditional_mean(holes)
+    absent = X.copy()
+    absent[10], absent[50], absent[5, 0] = np.nan, np.nan, np.nan
+    filled = model.conditional_mean(absent)
     assert not np.isnan(filled).any()
-    np.testing.assert_array_equal(filled[~np.isnan(holes)], holes[~np.isnan(holes)])
-    posterior = model.predict_proba(holes)
+    np.testing.assert_array_equal(filled[~np.isnan(absent)], absent[~np.isnan(absent)])
+    posterior = model.predict_proba(absent)
     np.testing.assert_allclose(filled[10], posterior[10] @ model.means_)
     np.testing.assert_allclose(filled[5, 0], posterior[5] @ model.means_[:, 0])
-    draws = model.conditional_draws(holes, n_draws=4000, random_state=0)
+    draws = model.conditional_draws(absent, n_draws=4000, random_state=0)
     np.testing.assert_allclose(draws[:, 10].mean(axis=0), filled[10], atol=0.1)
-    assert (draws[:, ~np.isnan(holes)] == holes[~np.isnan(holes)]).all()
+    assert (draws[:, ~np.isnan(absent)] == absent[~np.isnan(absent)]).all()
 
 
 def test_correlated_columns_fill_each_other():
     rows = RNG.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], size=200)
     model = GaussianHMM(1, "full").fit(rows)
     filled = model.conditional_mean([[2.0, np.nan]])
-    slope = model.covars_[0, 0, 1] / model.covars_[0, 0, 0]
-    np.testing.assert_allclose(filled[0, 1], model.means_[0, 1] + slope * (2.0 - model.means_[0, 0]))
+    gradient = model.covars_[0, 0, 1] / model.covars_[0, 0, 0]
+    np.testing.assert_allclose(filled[0, 1], model.means_[0, 1] + gradient * (2.0 - model.means_[0, 0]))
     mixture = GMMHMM(1, n_mix=2, covariance_type="full", random_state=0).fit(rows)
     assert 1.4 < mixture.conditional_mean([[2.0, np.nan]])[0, 1] < 2.2
 
