@@ -28,7 +28,27 @@ class Family(Distribution):
     IS_CODED: ClassVar[bool] = False
     """Whether values are codes of categories."""
 
+    VALUES: ClassVar[str] = "finite numbers"
+    """What its columns may hold, for errors."""
+
     # statistics and fit
+
+    def _outside(self, X: Array) -> NDArray[np.bool_]:
+        """Mark entries (n, d) that have no probability under any parameters; never a NaN."""
+        return np.asarray(np.isinf(X))
+
+    def _supported(self, X: Array) -> Array:
+        """Give back the rows, or name the first entry outside the support."""
+        outside = self._outside(X)
+        if outside.any():
+            row, column = (int(i) for i in np.argwhere(outside)[0])
+            raise ColumnError(column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}")
+        return X
+
+    @property
+    def has_features(self) -> bool:
+        """Whether `features`, `natural` and `log_base` can be used."""
+        return False
 
     @abstractmethod
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
@@ -120,8 +140,6 @@ class ExponentialFamily(Family):
     mixture of K of them costs two matrix products. `natural` has LOG_ZERO in the place of log 0.
     """
 
-    VALUES: ClassVar[str] = "finite numbers"
-
     def log_likelihood(self, stats: Additive) -> float:
         """Sum of the log densities of the rows behind some statistics."""
         sums = as_sums(stats, type(self).__name__)
@@ -166,16 +184,8 @@ class ExponentialFamily(Family):
         outside = np.asarray(self._outside(X).any(axis=1))
         return np.where(outside[:, None], np.nan, X) if outside.any() else X
 
-    def _supported(self, X: Array) -> Array:
-        outside = self._outside(X)
-        if outside.any():
-            row, column = (int(i) for i in np.argwhere(outside)[0])
-            raise ColumnError(column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}")
-        return X
-
     @abstractmethod
-    def _outside(self, X: Array) -> NDArray[np.bool_]:
-        """Mark entries (n, d) that have no probability under any parameters; never a NaN."""
+    def _outside(self, X: Array) -> NDArray[np.bool_]: ...
 
     @abstractmethod
     def _features(self, X: Array, origin: Array | None) -> Array: ...

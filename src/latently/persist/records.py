@@ -5,6 +5,8 @@ under a name from this table.
 """
 
 RECORDS = {
+    # statistics of families
+    "count-histogram/1": "latently.distributions.families.negative_binomial:Histogram",
     # components of mixtures
     "gaussian-frame/1": "latently.distributions.components.gaussian.params:Frame",
     "gaussian-params/1": "latently.distributions.components.gaussian.params:GaussianParams",

@@ -23,8 +23,9 @@ class HiddenMarkovModel(DurationsMixin):
     n_components
         Number of states.
     emission
-        A distribution such as ``Gaussian()``, ``Poisson()``, or ``Product([...])`` for columns of several types;
-        or a list with one for each state. Distributions of a list that have parameters start from them.
+        A distribution such as ``Gaussian()``, ``Poisson()``, or ``Product([...])`` for columns of several types; its
+        name, as "von_mises"; or a list with one for each state. Distributions of a list that have parameters start
+        from them.
     emission_prior
         Prior of the parameters of each distribution, or None.
     tied

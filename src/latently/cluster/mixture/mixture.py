@@ -34,9 +34,10 @@ class Mixture(TableMixture):
         Number of components.
     families
         What the columns are within a component, by name or position: ``{"age": Gaussian(), "job": Categorical(),
-        "visits": Poisson()}``, by words ("gaussian", "counts", "categorical", "ordinal", "binary"), or one
-        for all. A tuple of numeric columns with ``Gaussian()`` has a full covariance. Columns that are not
-        named follow the schema: numbers are Gaussian, all else is categorical.
+        "visits": Poisson()}``, by words ("gaussian", "counts", "categorical", "ordinal", "binary", or any name that
+        `latently.distributions.family_named` knows, as "von_mises"), or one for all. A tuple of numeric columns with
+        ``Gaussian()`` has a full covariance. Columns that are not named follow the
+        schema: numbers are Gaussian, all else is categorical.
     components
         A list of distributions over whole rows instead, one per component: templates, or with parameters to
         start from.

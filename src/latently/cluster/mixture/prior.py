@@ -16,6 +16,7 @@ from latently.distributions.components.counts import CountBlock
 from latently.distributions.components.family import FamilyBlock
 from latently.distributions.components.full import FullBlock
 from latently.distributions.components.numeric import NumericBlock
+from latently.distributions.names import families
 from latently.learn.engine.protocol import Array
 
 DEFAULT = 1.0
@@ -29,7 +30,7 @@ _FAMILIES: dict[type[Block], tuple[str, ...]] = {
     CountBlock: ("Poisson",),
 }
 
-_KNOWN = {name for names in _FAMILIES.values() for name in names} | {"Exponential", "Gamma", "Multinomial"}
+_KNOWN = {type(family).__name__ for family in families().values()}
 
 
 def strength_of(prior: Any) -> float:

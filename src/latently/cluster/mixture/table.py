@@ -14,22 +14,16 @@ from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
 from latently.data.tables.matrix import refuse_extreme
 from latently.data.tables.values import quote
-from latently.distributions import Bernoulli, Categorical, Family, Gaussian, Poisson
+from latently.distributions import Bernoulli, Categorical, Family, Gaussian, Poisson, family_named
 from latently.distributions.components.base import Block
 from latently.distributions.components.categories import CategoryBlock
 from latently.distributions.components.counts import CountBlock
 from latently.distributions.components.family import FamilyBlock
 from latently.distributions.components.full import FullBlock
 from latently.distributions.components.numeric import NumericBlock
+from latently.distributions.names import WORDS
+from latently.distributions.names import families as families_by_name
 from latently.learn.engine.protocol import Array
-
-NAMES: dict[str, Family] = {
-    "gaussian": Gaussian(kind="diag"),
-    "counts": Poisson(),
-    "categorical": Categorical(),
-    "ordinal": Categorical(),
-    "binary": Bernoulli(),
-}
 
 
 @dataclass(frozen=True)
@@ -63,9 +57,7 @@ def asked_groups(families: Any, names: Sequence[str]) -> list[Group]:
         families = dict.fromkeys(names, families)
     groups: list[Group] = []
     for key, family in families.items():
-        template = NAMES.get(family) if isinstance(family, str) else family
-        if not isinstance(template, Family):
-            raise TypeError(f"families: {key!r} must be one of {quote(NAMES, 10)} or a distribution, got {family!r}")
+        template = _template(key, family)
         columns = positions(key, names, "families")
         together = len(columns) > 1 and not _is_by_column(template)
         groups += [Group(columns, template)] if together else [Group((c,), template) for c in columns]
@@ -74,6 +66,17 @@ def asked_groups(families: Any, names: Sequence[str]) -> list[Group]:
     if twice:
         raise ValueError(f"families: column {quote(twice)} is given more than once")
     return groups
+
+
+def _template(key: Any, family: Any) -> Family:
+    if family == "gaussian":
+        return Gaussian(kind="diag")
+    if isinstance(family, str) and (family in families_by_name() or family in WORDS):
+        return family_named(family)
+    if not isinstance(family, Family):
+        known = quote(sorted([*families_by_name(), *WORDS]), 20)
+        raise TypeError(f"families: {key!r} must be one of {known} or a distribution, got {family!r}")
+    return family
 
 
 def _is_by_column(family: Family) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from latently.distributions import ColumnError, Distribution, Family, Gaussian, Parts
+from latently.distributions import ColumnError, Distribution, Family, Gaussian, Parts, family_named
 from latently.distributions.floor import Floor
 from latently.distributions.conjugate import log_prior
 from latently.distributions.statistics import Additive
@@ -121,6 +121,7 @@ def start_families(
     found: list[Family] = []
     for e in range(int(owner.max()) + 1):
         part = given[int(np.flatnonzero(owner == e)[0])]
+        part = family_named(part) if isinstance(part, str) else part
         if not isinstance(part, Family):
             raise TypeError(f"emission must be a distribution that learns from data, not {type(part).__name__}")
         # fitted to all rows first, so that every state knows every category
