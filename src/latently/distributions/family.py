@@ -46,6 +46,11 @@ class Family(Distribution):
         return X
 
     @property
+    def most_codes(self) -> float:
+        """How many categories a column can have, if its values are codes."""
+        return self._ENDS[1] + 1
+
+    @property
     def has_features(self) -> bool:
         """Whether `features`, `natural` and `log_base` can be used."""
         return False
@@ -71,6 +76,10 @@ class Family(Distribution):
         if floor is None or prior is not None:
             return self.from_statistics(stats, prior)
         return self._fit_above(stats, floor)
+
+    def fit_apart(self, X: ArrayLike, floor: Floor) -> Self | None:
+        """Fit columns one by one, where they follow from others so that `fit` has no answer; None if it cannot be."""
+        return None
 
     def is_on_floor(self, floor: Floor) -> bool:
         """Whether it has shrunk onto the floor, where the table itself has not."""

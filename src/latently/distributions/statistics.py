@@ -178,7 +178,7 @@ class Moments(Additive):
 
 
 def products(kind: str, left: Array, right: Array) -> Array:
-    """Outer products of rows (..., d): (..., d, d) full, their sum for tied, diagonals for diag, traces for spherical."""
+    """Outer products of rows (..., d): (..., d, d) full, their sum (d, d) tied, diagonals diag, traces spherical."""
     if kind == "full":
         return np.asarray(left[..., :, None] * right[..., None, :])
     if kind == "tied":

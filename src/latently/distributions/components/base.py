@@ -53,7 +53,17 @@ class Slab:
 
     def absent(self, columns: Ints) -> bool:
         """Whether any of their entries is missing."""
-        return self.kept(("absent", *columns), lambda: bool(np.isnan(self.take(columns)).any()))
+        return self.kept(("absent", *columns), lambda: _has_missing(self.take(columns)))
+
+    def part(self, start: int, stop: int) -> "Slab":
+        """Some of the rows, with a place of their own to keep things."""
+        return self.kept(("part", start, stop), lambda: Slab(self.X[start:stop]))
+
+
+def _has_missing(X: Array) -> bool:
+    with np.errstate(invalid="ignore"):
+        suspect = np.isnan(X.sum())  # one pass, and no array of marks, where nothing is missing
+    return bool(suspect and np.isnan(X).any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +111,31 @@ class Block(ABC):
 
     is_squared: ClassVar[bool] = False
     """Whether variances are learnt, so that squares must be numbers."""
+    is_together: ClassVar[bool] = False
+    """Whether the columns have one distribution, so that what is said is said of all of them."""
+    FAMILIES: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Names of the families that it is of, which priors are given by."""
+        return self.FAMILIES
 
     @property
     def places(self) -> Ints:
         """Positions of the columns, as an array."""
         return np.array(self.columns, dtype=np.intp)
+
+    def checked(self, X: Array) -> Array:
+        """The values (n, m) of the columns; an error for those that they cannot hold."""
+        return X
+
+    def as_points(self, X: Array) -> Array:
+        """Rows (n, m) as points, for distances: columns of numbers are in standard deviations."""
+        seen = ~np.isnan(X)
+        counts = np.maximum(seen.sum(axis=0), 1)
+        gaps = np.where(seen, X, 0.0) - np.where(seen, X, 0.0).sum(axis=0) / counts
+        sd = np.sqrt((np.where(seen, gaps, 0.0) ** 2).sum(axis=0) / counts)
+        return np.where(seen, gaps / np.where(sd > 0, sd, 1.0), np.nan)
 
     # learning
 
@@ -154,6 +184,10 @@ class Block(ABC):
     def with_prior(self, pooled: Any, priors: Sequence[Any]) -> Self:
         """The same block with a prior: per column a strength in rows, or a conjugate prior."""
         return self
+
+    @abstractmethod
+    def without_prior(self) -> Self:
+        """The same block under a flat prior."""
 
     def inside_clusters(self, X: Array, weights: Array, k: int) -> Array | None:
         """How wide its columns X (n, m) are inside k clusters, (m,), if its default priors are relative to that."""
@@ -241,6 +275,10 @@ class Block(ABC):
     @abstractmethod
     def directions(self, theta: Any) -> Directions:
         """In which directions the vector is free to move, and by how much."""
+
+    def widths(self, theta: Any, stats: Any) -> Array:
+        """(P,) about how far each number of the vector may move: one over the root of its share of the information."""
+        return self.directions(theta).unit / np.sqrt(max(float(stats.weight.mean()), 1.0))
 
     # talking to distributions
 

@@ -1,7 +1,7 @@
 """Columns of zeros and ones."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from latently.distributions.inputs import Array
 @dataclass(frozen=True, eq=False)
 class BinaryBlock(DiscreteBlock):
     """Columns of zeros and ones; the numbers are the probabilities of a one."""
+
+    FAMILIES: ClassVar[tuple[str, ...]] = ("Bernoulli",)
 
     def log_density(self, theta: Values, slab: Slab, out: Array) -> None:
         """Log probabilities by one matrix product, or by two where entries are missing or certain."""

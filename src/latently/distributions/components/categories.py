@@ -15,6 +15,7 @@ from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import Directions, Reader
 
 _TINY = float(np.finfo(float).tiny)
+_MANY = 20  # categories of a column that count in distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,7 @@ class CategoryBlock(DiscreteBlock):
     widths: tuple[int, ...] = ()
     possible: Mask | None = None  # (K, T) which categories a component may have; None for all
 
+    FAMILIES: ClassVar[tuple[str, ...]] = ("Categorical", "Bernoulli")
     RANGES: ClassVar[Mapping[str, tuple[float, float]]] = {"probabilities": (0.0, 1.0)}
 
     @property
@@ -35,6 +37,10 @@ class CategoryBlock(DiscreteBlock):
     def offsets(self) -> Ints:
         """Where each column's categories begin."""
         return np.concatenate([[0], np.cumsum(self.widths)[:-1]]).astype(np.intp)
+
+    def as_points(self, X: Array) -> Array:
+        """Categories as corners at unit distance; rare ones of a column with many are all alike."""
+        return np.hstack([_corners(column, width) for column, width in zip(X.T, self.widths, strict=True)])
 
     def _totals(self, counts: Array) -> Array:
         """Sums over each column's categories, in the shape of the counts."""
@@ -160,6 +166,13 @@ class CategoryBlock(DiscreteBlock):
         """Most probable codes, twice: categories have no order to take an interval of."""
         modes = self.fill(theta, slab, R)
         return modes, modes
+
+
+def _corners(codes: Array, width: int) -> Array:
+    seen = ~np.isnan(codes)
+    counts = np.bincount(codes[seen].astype(np.intp), minlength=width)
+    common = np.argsort(-counts, kind="stable")[:_MANY]
+    return np.where(seen[:, None], (codes[:, None] == common) / np.sqrt(2), np.nan)
 
 
 def _excess(name: str, concentration: Array, width: int) -> Array:

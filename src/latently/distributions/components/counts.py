@@ -18,8 +18,22 @@ from latently.distributions.inputs import Array
 class CountBlock(DiscreteBlock):
     """Columns of counts; the numbers are Poisson rates."""
 
+    FAMILIES: ClassVar[tuple[str, ...]] = ("Poisson",)
     RANGES: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (0.0, np.inf)}
     SCALE: ClassVar[str] = "log"
+
+    def checked(self, X: Array) -> Array:
+        """See that columns hold whole numbers from 0 on, or nothing."""
+        wrong = (X < 0) | ((np.floor(X) != X) & ~np.isnan(X))
+        if wrong.any():
+            row, column = (int(i) for i in np.argwhere(wrong)[0])
+            value = f"{X[row, column]:g} in row {row}"
+            raise ValueError(f"column {self.names[column]!r} has {value}: Poisson takes whole numbers from 0 on")
+        return X
+
+    def as_points(self, X: Array) -> Array:
+        """Roots of counts, whose variance does not grow with the mean."""
+        return super().as_points(np.sqrt(X))
 
     def first(self, X: Array, k: int) -> Values:
         """All components alike."""

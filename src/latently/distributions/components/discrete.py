@@ -73,6 +73,10 @@ class DiscreteBlock(LimitedBlock):
         events, trials = self._prior()
         return stats.events + events, stats.trials + trials
 
+    def without_prior(self) -> Self:
+        """The same block under a flat prior."""
+        return replace(self, events=None, trials=None)
+
     def _prior(self) -> tuple[Array, Array]:
         zero = np.zeros(self.size)
         return (zero if self.events is None else self.events), (zero if self.trials is None else self.trials)
@@ -153,6 +157,11 @@ class DiscreteBlock(LimitedBlock):
             (allowed,) = self.limits.values()
             found = found * ~allowed.fixed
         return np.asarray(found[self._used(theta)])
+
+    def widths(self, theta: Values, stats: Tally) -> Array:
+        """From the variance of what is counted; what the data hardly speak about moves no further than a unit."""
+        spread = theta.values * (1 - np.minimum(theta.values, 0.5)) * stats.trials
+        return np.asarray(1 / np.sqrt(np.maximum(spread, 1.0))[self._used(theta)])
 
     def directions(self, theta: Values) -> Directions:
         """Each by itself."""

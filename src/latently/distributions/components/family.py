@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.optimize import approx_fprime, minimize
 
 from latently.distributions import ColumnError, Distribution, Family, Prior
 from latently.distributions.components.base import FEW, LOG_ZERO, Block, Ints, PerComponent, Slab, mixture_quantile
+from latently.distributions.components.bounded_family import Boxes, fit_inside, is_inside, moved_inside, prior_gradient
 from latently.distributions.components.constraints import LimitedBlock
 from latently.distributions.components.spread import shortest_scale
 from latently.distributions.conjugate import log_prior
@@ -50,6 +50,13 @@ class FamilyBlock(LimitedBlock):
     spread: Array | None = None  # (m,) scale of the shortest clusters, of columns whose default prior is about that
     fixed: tuple[Distribution | None, ...] = ()
     floor: Floor | None = None
+
+    is_together: ClassVar[bool] = True
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Those of the templates."""
+        return tuple({type(template).__name__ for template in self.templates})
 
     # learning
 
@@ -94,9 +101,9 @@ class FamilyBlock(LimitedBlock):
         except ValueError:
             found = old
         boxes = self._boxes(k)
-        return found if _is_inside(found, boxes) else fit_inside(_moved_inside(old, boxes), part, self.prior, boxes)
+        return found if is_inside(found, boxes) else fit_inside(moved_inside(old, boxes), part, self.prior, boxes)
 
-    def _boxes(self, k: int) -> dict[str, tuple[Array, Array]]:
+    def _boxes(self, k: int) -> Boxes:
         """Lowest and highest values of the parameters of component k, by name."""
         return {name: (allowed.low[k], allowed.high[k]) for name, allowed in (self.limits or {}).items()}
 
@@ -106,7 +113,7 @@ class FamilyBlock(LimitedBlock):
     def constrained(self, theta: Members) -> Members:
         """Put fixed distributions in their place, and parameters inside their bounds."""
         pairs = zip(theta.members, self._fixed(theta.members), strict=True)
-        return Members(tuple(_moved_inside(m, self._boxes(k)) if f is None else f for k, (m, f) in enumerate(pairs)))
+        return Members(tuple(moved_inside(m, self._boxes(k)) if f is None else f for k, (m, f) in enumerate(pairs)))
 
     def reseed(self, theta: Members, k: int, X: Array) -> Members:
         """Fit a distribution to these rows; leave it if they are too few for that."""
@@ -120,6 +127,10 @@ class FamilyBlock(LimitedBlock):
         """Distributions that stand on the floor."""
         floor = self.floor
         return [] if floor is None else [k for k, m in enumerate(theta.members) if m.is_on_floor(floor)]  # type: ignore[attr-defined]
+
+    def without_prior(self) -> Self:
+        """The same block under a flat prior."""
+        return replace(self, prior=None)
 
     def log_prior(self, theta: Members) -> float:
         """Log prior of every distribution's parameters."""
@@ -225,7 +236,7 @@ class FamilyBlock(LimitedBlock):
     def _gradient(self, k: int, member: Any, stats: Any) -> Array:
         found = member.gradient(stats)
         if self.prior is not None:
-            found = found + approx_fprime(member.pack(), lambda v: log_prior(member.unpack(Reader(v)), self.prior), 1e-7)
+            found = found + prior_gradient(member, self.prior)
         if self.limits is not None:
             boxes = [self._boxes(k)[name] for name in member.PARAMETERS]
             found = found * np.concatenate([np.ravel(low < high) for low, high in boxes])
@@ -309,43 +320,6 @@ def _n_codes(members: list[Distribution], column: int, width: int) -> int:
     if not width and all(getattr(m, "IS_CODED", False) for m in own):
         return max(getattr(m, "n_categories", 2) for m in own)
     return width
-
-
-def _is_inside(member: Any, boxes: Mapping[str, tuple[Array, Array]]) -> bool:
-    return all((low <= getattr(member, n)).all() and (getattr(member, n) <= high).all() for n, (low, high) in boxes.items())
-
-
-def _moved_inside(member: Any, boxes: Mapping[str, tuple[Array, Array]]) -> Any:
-    """The member whose parameters are the nearest inside."""
-    if _is_inside(member, boxes):
-        return member
-    return replace(member, **{name: np.clip(getattr(member, name), low, high) for name, (low, high) in boxes.items()})
-
-
-def fit_inside(start: Any, stats: Any, prior: Any, boxes: Mapping[str, tuple[Array, Array]]) -> Any:
-    """The most probable member of a family inside boxes of its parameters, never worse than the start, which is inside.
-
-    Parameters that are numbers by themselves have boxes on their own scale too, where L-BFGS-B looks for it.
-    """
-
-    def loss(vector: Array) -> tuple[float, Array]:
-        member = start.unpack(Reader(vector))
-        value = member.log_likelihood(stats) + log_prior(member, prior)
-        slope = member.gradient(stats)
-        if prior is not None:
-            slope = slope + approx_fprime(vector, lambda v: log_prior(start.unpack(Reader(v)), prior), 1e-7)
-        return -value, -slope
-
-    with np.errstate(divide="ignore"):
-        pairs = [
-            (SCALES[scale][0](low), SCALES[scale][0](high))
-            for (low, high), scale in zip((boxes[name] for name in start.PARAMETERS), start.SCALES, strict=True)
-        ]
-    bounds = [(float(a), float(b)) for low, high in pairs for a, b in zip(np.ravel(low), np.ravel(high), strict=True)]
-    here = start.pack()
-    found = minimize(loss, here, jac=True, method="L-BFGS-B", bounds=bounds)
-    best = _moved_inside(start.unpack(Reader(found.x)), boxes)
-    return best if loss(best.pack())[0] <= loss(here)[0] else start
 
 
 def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array) -> Distribution:

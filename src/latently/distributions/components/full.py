@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class FullBlock(GaussianBlock):
     kind: Kind = "full"
     unit: Array | None = None
     limits: FullLimits | None = None
+
+    is_together: ClassVar[bool] = True
 
     def _limits_of_moments(self) -> FullLimits | None:
         return self.limits

@@ -320,6 +320,13 @@ class Gaussian(ExponentialFamily):
             covariance = np.maximum(scatter.sum() / weight.sum(), floor.least.min())
         return replace(self, mean=seen.mean(), covariance=covariance)
 
+    def fit_apart(self, X: ArrayLike, floor: Floor) -> Self:
+        """Means and variances of the columns, above the floor."""
+        columns = Gaussian(kind="diag")
+        alone = columns._fit_above(columns.statistics(X), floor)
+        own = {"full": alone.covariance_matrix, "diag": alone.variance}.get(self.kind, alone.variance.mean())
+        return replace(self, mean=alone.mean, covariance=own)
+
     def is_on_floor(self, floor: Floor) -> bool:
         """Whether the variance along an axis has come down to it."""
         if self.kind == "full":

@@ -45,6 +45,7 @@ class GaussianBlock(Block):
     learn: str = "mc"
 
     is_squared: ClassVar[bool] = True
+    FAMILIES: ClassVar[tuple[str, ...]] = ("Gaussian",)
 
     # learning
 
@@ -73,10 +74,12 @@ class GaussianBlock(Block):
 
     def update(self, theta: GaussianParams, stats: Moments) -> GaussianParams:
         """Means and covariances of the moments, drawn to the prior."""
+        return self.update_within(theta, stats, self._limits_of_moments())
+
+    def update_within(self, theta: GaussianParams, stats: Moments, limits: MomentLimits | None) -> GaussianParams:
+        """The same inside limits of the means and covariances."""
         few = FEW * float(stats.weight.max())
-        found = best(
-            theta, stats, self._prior(), self._limits_of_moments(), learn=self.learn, few=few, raised=self._raised
-        )
+        found = best(theta, stats, self._prior(), limits, learn=self.learn, few=few, raised=self._raised)
         return replace(theta, means=found[0], covariances=found[1])
 
     def _prior(self) -> GaussianPrior:
@@ -120,6 +123,10 @@ class GaussianBlock(Block):
         covariances = theta.covariances.copy()
         covariances[k] = theta.covariances.mean(axis=0)
         return replace(theta, means=means, covariances=covariances)
+
+    def without_prior(self) -> Self:
+        """The same block under a flat prior."""
+        return replace(self, prior=None)
 
     def log_prior(self, theta: GaussianParams) -> float:
         """Normal and inverse Wishart, or inverse Gamma."""

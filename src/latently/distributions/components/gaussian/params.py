@@ -152,6 +152,12 @@ class GaussianParams:
         own = np.diagonal(self.covariances, axis1=-2, axis2=-1)
         return np.array(np.broadcast_to(own, self.means.shape))
 
+    @cached_property
+    def diagonal(self) -> tuple[Array, Array, Array]:
+        """Means and roots (k, d) and constants (k,) by which kernels compute densities of independent columns."""
+        constants = -0.5 * (np.log(self.variances).sum(axis=1) + self.means.shape[1] * LOG_2PI)
+        return np.ascontiguousarray(self.means), np.ascontiguousarray(np.sqrt(0.5 / self.variances)), constants
+
     def unweighted(self) -> "GaussianParams":
         """The components with a covariance each and no weights, as kernels with given responsibilities take them."""
         return GaussianParams("full", self.frame, np.ones(len(self.means)), self.means, self.matrices)
