@@ -32,7 +32,6 @@ RECORDS = {
     "mixture-statistics/1": "latently.cluster.mixture.model:MixtureSums",
     # naive Bayes
     "bayes-statistics/1": "latently.predict.statistics:ClassStatistics",
-    "bayes-moments/1": "latently.predict.statistics:ClassMoments",
     "bayes-gaussian-statistics/1": "latently.predict.statistics:GaussianStatistics",
     "bayes-powers/1": "latently.predict.statistics:Powers",
     "bayes-counts/1": "latently.predict.statistics:Counts",
@@ -68,6 +67,7 @@ FORMER = {
     "full-params/1": "latently.distributions.components.gaussian.former:full_params",
     "numeric-moments/1": "latently.distributions.components.gaussian.former:moments",
     "full-moments/1": "latently.distributions.components.gaussian.former:moments",
+    "bayes-moments/1": "latently.distributions.components.gaussian.former:class_moments",
     "numeric-prior/1": "latently.distributions.components.gaussian.former:prior",
     "full-prior/1": "latently.distributions.components.gaussian.former:prior",
 }

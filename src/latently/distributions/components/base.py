@@ -276,7 +276,7 @@ class Block(ABC):
     def directions(self, theta: Any) -> Directions:
         """In which directions the vector is free to move, and by how much."""
 
-    def widths(self, theta: Any, stats: Any) -> Array:
+    def step_sizes(self, theta: Any, stats: Any) -> Array:
         """(P,) about how far each number of the vector may move: one over the root of its share of the information."""
         return self.directions(theta).unit / np.sqrt(max(float(stats.weight.mean()), 1.0))
 

@@ -158,7 +158,7 @@ class DiscreteBlock(LimitedBlock):
             found = found * ~allowed.fixed
         return np.asarray(found[self._used(theta)])
 
-    def widths(self, theta: Values, stats: Tally) -> Array:
+    def step_sizes(self, theta: Values, stats: Tally) -> Array:
         """From the variance of what is counted; what the data hardly speak about moves no further than a unit."""
         spread = theta.values * (1 - np.minimum(theta.values, 0.5)) * stats.trials
         return np.asarray(1 / np.sqrt(np.maximum(spread, 1.0))[self._used(theta)])

@@ -22,7 +22,7 @@ from latently.predict.bayes.discrete import safe_log
 from latently.predict.bayes.estimates import m_estimate, prior_shares
 from latently.predict.bayes.gaussians import Gaussians
 from latently.predict.labels import Codes
-from latently.predict.statistics import CategoryCounts, GaussianStatistics, Places
+from latently.predict.statistics import CategoryCounts, GaussianStatistics, Places, pooled
 
 Array = NDArray[np.float64]
 
@@ -87,10 +87,10 @@ class CountColumns:
 
     def fitted(self, stats: GaussianStatistics) -> Rates:
         """Rates, with `m` rows' worth of the overall rate."""
-        seen, overall, _ = stats.by_class.pooled()
+        seen, overall, _ = pooled(stats.by_class)
         weight = stats.by_class.weight
         whole = weight + self.m
-        own = weight * stats.by_class.mean + self.m * overall
+        own = weight * stats.by_class.mean() + self.m * overall
         rate = np.where(whole > 0, own / np.where(whole > 0, whole, 1.0), overall)
         return Rates(np.where(seen > 0, rate, 1.0))
 

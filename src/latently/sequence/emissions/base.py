@@ -47,7 +47,7 @@ class Emission:
         b[:] = self.log_density(theta, slab)
         compiled.sequence.forward_backward.exponentiate(b, width, top, np.empty(2048))
 
-    def diagonal(self, theta: Any, chain: Chain, slab: Slab) -> DiagonalPlan | None:
+    def diagonal(self, theta: Any, chain: Chain, X: Array | Slab) -> DiagonalPlan | None:
         """Give the rows to `diagonal`, if that can do a long sequence of these emissions."""
         return None
 

@@ -40,8 +40,9 @@ class GaussianEmission(Emission):
         else:
             super().fill(theta, slab, width, b, top)
 
-    def diagonal(self, theta: GaussianParams, chain: Chain, slab: Slab) -> DiagonalPlan | None:
+    def diagonal(self, theta: GaussianParams, chain: Chain, X: Array | Slab) -> DiagonalPlan | None:
         """All of it in one go."""
+        slab = as_slab(X)
         possible = DiagonalPlan.applies(chain, theta) and self._is_plain(theta, slab)
         return DiagonalPlan(chain, theta, slab.X) if possible else None
 

@@ -6,7 +6,6 @@ from typing import Self
 import numpy as np
 
 from latently.distributions.components.gaussian.params import Frame, Kind
-from latently.distributions.inputs import Array
 from latently.distributions.statistics import Moments, Statistics
 
 
@@ -47,14 +46,3 @@ class GaussianMoments(Moments, Statistics):
             first=self.first * ratio,
             second=self.second * factor,
         )
-
-    def embedded(self, component: int, k: int) -> Self:
-        """The moments of a mixture of one component as those of one component among k, the others without rows."""
-
-        def placed(values: Array) -> Array:
-            out = np.zeros((k, *values.shape[1:]))
-            out[component] = values[0]
-            return out
-
-        parts = {name: placed(getattr(self, name)) for name in ("weight", "centre", "first")}
-        return replace(self, **parts, second=self.second if self.kind == "tied" else placed(self.second))
