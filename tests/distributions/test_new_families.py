@@ -128,7 +128,7 @@ class Wedge(Columns, Family):
         return X <= 0
 
     def _column_log_prob(self, X):
-        return np.where((X > 0) & (X <= self.top), np.log(2 * np.abs(X) + 1e-300) - 2 * np.log(self.top), -np.inf)
+        return np.where((X > 0) & (self.top >= X), np.log(2 * np.abs(X) + 1e-300) - 2 * np.log(self.top), -np.inf)
 
     def _mean(self):
         return 2 * self.top / 3

@@ -182,7 +182,12 @@ def test_an_underflow_is_told_and_done_in_logs():
     plan = DiagonalPlan(chain, theta, X)
     assert blocked.diagonal_forward_backward(plan, 0, 300, 128, BufferPool(), 1.0) is None
     model = GaussianHMM(3)
-    model.startprob_, model.transmat_, model.means_, model.covars_ = chain.start, chain.transition, means, theta.covariances
+    model.startprob_, model.transmat_, model.means_, model.covars_ = (
+        chain.start,
+        chain.transition,
+        means,
+        theta.covariances,
+    )
     long = np.tile(X, (70, 1))
     assert np.isfinite(model._model(long).expect(model._params(), Chunk(long, lengths=np.array([21_000]))).bound)
 

@@ -12,7 +12,6 @@ from scipy import special
 from latently.distributions.base import UNSET, Distribution
 from latently.distributions.families.categorical import as_simplex
 from latently.distributions.family import Family
-from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array, as_rows, as_weights, no_negative
 from latently.distributions.priors.dirichlet import Dirichlet
 from latently.distributions.statistics import Additive, Parts, Sums
@@ -158,10 +157,6 @@ class BaseMixture(Family):
     @abstractmethod
     def _taken_apart(self, stats: Any) -> tuple[Array, Sequence[Additive]]:
         """Weights (K,) of the components, and the statistics of each."""
-
-    def is_on_floor(self, floor: Floor) -> bool:
-        """Whether a component is."""
-        return any(_family(c).is_on_floor(floor) for c in self.components)
 
     # sampling
 
