@@ -8,7 +8,7 @@ RECORDS = {
     # statistics of families
     "count-histogram/1": "latently.distributions.families.negative_binomial:Histogram",
     # components of mixtures
-    "gaussian-frame/1": "latently.distributions.components.gaussian.params:Frame",
+    "gaussian-frame/1": "latently.distributions.components.gaussian.frame:Frame",
     "gaussian-params/1": "latently.distributions.components.gaussian.params:GaussianParams",
     "gaussian-prior/1": "latently.distributions.components.gaussian.prior:GaussianPrior",
     "gaussian-moments/1": "latently.distributions.components.gaussian.moments:GaussianMoments",

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latently.distributions import Bernoulli, Beta, ColumnError, Distribution
-from latently.distributions.components.base import Ints, Slab, safe_log
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
+from latently.distributions.components.slab import Ints, Slab, safe_log
 from latently.distributions.inputs import Array
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from latently import compiled
 from latently.distributions import Bernoulli, Categorical, ColumnError, Dirichlet, Distribution
-from latently.distributions.components.base import Ints, Mask, Slab, safe_log
 from latently.distributions.components.constraints import check_names
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
+from latently.distributions.components.slab import Ints, Mask, Slab, safe_log
 from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import Directions, Reader
 

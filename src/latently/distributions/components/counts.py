@@ -9,9 +9,10 @@ from scipy import special
 
 from latently import compiled
 from latently.distributions import ColumnError, Distribution, Gamma, Poisson
-from latently.distributions.components.base import Ints, Slab, mixture_quantile, safe_log
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
+from latently.distributions.components.slab import Ints, Slab, safe_log
 from latently.distributions.inputs import Array
+from latently.distributions.quantiles import bisected
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class CountBlock(DiscreteBlock):
         rates, share = theta.values[:, columns], R[:, rows]
         for out, q in zip(ends, ((1 - level) / 2, (1 + level) / 2), strict=True):
             tails = np.array([Poisson(r)._quantile(np.array([[q]]))[0] for r in theta.values])[:, columns]
-            out[rows, columns] = mixture_quantile(
+            out[rows, columns] = bisected(
                 lambda x: np.einsum("kn,kn->n", share, special.pdtr(np.maximum(x, 0.0), rates) * (x >= 0)),
                 tails.min(axis=0), tails.max(axis=0), q, True,
             )  # fmt: skip

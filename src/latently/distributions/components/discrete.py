@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution
-from latently.distributions.components.base import FEW, PerComponent, Slab
 from latently.distributions.components.constraints import LimitedBlock
+from latently.distributions.components.slab import FEW, PerComponent, Slab
 from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import SCALES, Directions, Reader
 

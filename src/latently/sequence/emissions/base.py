@@ -7,7 +7,8 @@ import numpy as np
 
 from latently import compiled
 from latently.distributions import Distribution
-from latently.distributions.components.base import LOG_ZERO, Block, Slab, joined
+from latently.distributions.components.base import Block
+from latently.distributions.components.slab import LOG_ZERO, Slab, joined
 from latently.distributions.unconstrained import Directions, Reader
 from latently.sequence.inference.chain import Array, Chain, Ints
 from latently.sequence.inference.diagonal import DiagonalPlan

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from latently import compiled
-from latently.distributions.components.base import Slab
 from latently.distributions.components.discrete import Tally, Values
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.slab import Slab
 from latently.distributions.statistics import Moments
 from latently.sequence.emissions.base import Emission, as_slab
 from latently.sequence.inference.chain import SMALL, Array, Chain, Ints

@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution, Gaussian
-from latently.distributions.components.base import FEW, Block, Ints, Slab, floored
+from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian import gradient, rows
-from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.components.gaussian.update import MomentLimits, best
+from latently.distributions.components.slab import FEW, Ints, Slab, floored
 from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array
 from latently.distributions.statistics import Moments

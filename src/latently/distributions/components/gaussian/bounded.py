@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.inputs import Array
 
 # Sweeps of coordinate descent in one M-step: stopping early costs exactness, which later steps make up for.

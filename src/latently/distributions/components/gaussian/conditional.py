@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently import compiled
-from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.frame import Frame
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.patterns import Patterns
 from latently.distributions.inputs import Array
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.distributions.components.gaussian.constraints import Constraints
-from latently.distributions.components.gaussian.params import Kind
+from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.inputs import Array
 
 

@@ -11,7 +11,8 @@ from latently.distributions.components.gaussian.conditional import (
     joint_incomplete,
     suits_precisions,
 )
-from latently.distributions.components.gaussian.params import GaussianParams, Kind, powers_of_two
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.params import GaussianParams, powers_of_two
 from latently.distributions.components.gaussian.patterns import Patterns, patterns_of
 from latently.distributions.inputs import Array
 

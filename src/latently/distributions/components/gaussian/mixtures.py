@@ -8,10 +8,11 @@ import numpy as np
 from scipy import special
 
 from latently.distributions import Additive, Distribution, MixtureDistribution
-from latently.distributions.components.base import FEW, Block, Ints, PerComponent, Slab, safe_log
+from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian import gradient
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.slab import FEW, Ints, PerComponent, Slab, safe_log
 from latently.distributions.inputs import Array
 from latently.distributions.statistics import Moments
 from latently.distributions.unconstrained import (

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from latently.distributions.components.gaussian.params import Frame, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind
 from latently.distributions.statistics import Moments, Statistics
 
 

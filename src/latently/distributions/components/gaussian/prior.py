@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import tells_apart
 from latently.distributions.inputs import Array
 from latently.distributions.priors.dirichlet import Dirichlet

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import special
 
 from latently import compiled
-from latently.distributions.components.base import Ints, Slab, mixture_quantile
 from latently.distributions.components.gaussian.conditional import (
     IncompleteRows,
     coloured,
@@ -15,9 +14,12 @@ from latently.distributions.components.gaussian.conditional import (
     incomplete_rows,
     joint_incomplete,
 )
+from latently.distributions.components.gaussian.frame import unit_frame
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams, unit_frame
+from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams
+from latently.distributions.components.slab import Ints, Slab
 from latently.distributions.inputs import Array
+from latently.distributions.quantiles import bisected
 from latently.distributions.statistics import Moments
 
 
@@ -127,5 +129,5 @@ def normal_interval(means: Array, variances: Array, X: Array, R: Array, level: f
 
     for out, q in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
         ends = mean + sd * special.ndtri(q)
-        out[rows, columns] = mixture_quantile(cdf, ends.min(axis=0), ends.max(axis=0), q, False)
+        out[rows, columns] = bisected(cdf, ends.min(axis=0), ends.max(axis=0), q, False)
     return low, high
