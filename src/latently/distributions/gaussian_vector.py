@@ -27,7 +27,6 @@ class GaussianVector(ExponentialFamily):
 
     covariance: Array
     kind: cov.Kind
-    _lower: Array
 
     @abstractmethod
     def _moments(self, stats: Additive) -> Moments:
@@ -43,8 +42,10 @@ class GaussianVector(ExponentialFamily):
         d = self.n_columns
         mean = reader.take((d,))
         if self.kind == "full":
-            return replace(self, mean=mean, covariance=from_cholesky_row(reader.take((d * (d + 1) // 2,)), d))
-        return replace(self, mean=mean, covariance=np.exp(reader.take(self.covariance.shape)))
+            covariance = from_cholesky_row(reader.take((d * (d + 1) // 2,)), d)
+        else:
+            covariance = np.exp(reader.take(self.covariance.shape))
+        return replace(self, mean=mean, covariance=covariance)  # type: ignore[type-var]
 
     def directions(self) -> Directions:
         """All of them; means and Cholesky factors in the unit of their columns."""
@@ -57,7 +58,7 @@ class GaussianVector(ExponentialFamily):
         here = self._moments(stats).about(self.mean)
         weight = np.broadcast_to(here.weight, (self.n_columns,))
         if self.kind == "full":
-            level = weight[0] * (cov.log_det(self._lower) + self.n_columns * LOG_2PI)
+            level = weight[0] * (np.linalg.slogdet(self.covariance)[1] + self.n_columns * LOG_2PI)
             return -0.5 * float(level + np.trace(np.linalg.solve(self.covariance, here.second)))
         return -0.5 * float((weight * (np.log(self.variance) + LOG_2PI) + here.second / self.variance).sum())
 

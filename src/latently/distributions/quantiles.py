@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently.distributions.inputs import Array
 
@@ -11,7 +12,7 @@ NEAR = 1e-14
 
 
 def bisected(
-    cdf: Callable[[Array], Array], low: Array, high: Array, level: Array | float, whole: Array | bool
+    cdf: Callable[[Array], Array], low: Array, high: Array, level: Array | float, whole: NDArray[np.bool_] | bool
 ) -> Array:
     """Smallest x, between ends that hold it, at which a cdf reaches a level; whole numbers where `whole`.
 

@@ -204,7 +204,7 @@ class Block(ABC):
 
     def step_sizes(self, theta: Any, stats: Any) -> Array:
         """(P,) about how far each number of the vector may move: one over the root of its share of the information."""
-        return self.directions(theta).unit / np.sqrt(max(float(stats.weight.mean()), 1.0))
+        return np.asarray(self.directions(theta).unit / np.sqrt(max(float(stats.weight.mean()), 1.0)))
 
     # talking to distributions
 

@@ -226,5 +226,5 @@ def _fixed_values(given: Any, k: int) -> Array:
     if not np.isnan(values).any():
         if abs(values.sum() - 1) > 1e-6:
             raise ValueError(f"fixed_weights must sum to 1, not to {values.sum():.8g}")
-        return values / values.sum()
+        return np.asarray(values / values.sum())
     return values

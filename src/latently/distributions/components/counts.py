@@ -48,7 +48,7 @@ class CountBlock(DiscreteBlock):
 
     def _base(self, slab: Slab) -> Array:
         """(n,) sum of log x!, which no parameter touches."""
-        return special.gammaln(np.nan_to_num(slab.take(self.places)) + 1).sum(axis=1)
+        return np.asarray(special.gammaln(np.nan_to_num(slab.take(self.places)) + 1).sum(axis=1))
 
     def expect(self, theta: Values, slab: Slab, R: Array) -> Tally:
         """Events, and entries observed."""
@@ -89,7 +89,7 @@ class CountBlock(DiscreteBlock):
 
     def sample(self, theta: Values, labels: Ints, rng: Any) -> Array:
         """Draw counts."""
-        return rng.poisson(theta.values[labels]).astype(np.float64)
+        return np.asarray(rng.poisson(theta.values[labels]), dtype=np.float64)
 
     def fill(self, theta: Values, slab: Slab, R: Array) -> Array:
         """Rates, averaged over the components."""

@@ -79,7 +79,8 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
     def expect(self, theta: Members, slab: Slab, R: Array) -> MemberSums:
         """Statistics with missing entries at their expectation."""
         rows = slab.take(self.places)
-        parts = tuple(self._named(m.expected_statistics, rows, r) for m, r in zip(theta.members, R, strict=True))
+        pairs: Any = zip(theta.members, R, strict=True)
+        parts = tuple(self._named(m.expected_statistics, rows, r) for m, r in pairs)
         return MemberSums(R.sum(axis=1), parts)
 
     def update(self, theta: Members, stats: MemberSums) -> Members:
@@ -89,7 +90,7 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
         found = [self._fit(k, *pair) if weight > few else pair[0] for k, (*pair, weight) in enumerate(triples)]
         return Members(tuple(m if f is None else f for m, f in zip(found, self._fixed(found), strict=True)))
 
-    def _fit(self, k: int, old: Any, part: Any) -> Distribution:
+    def _fit(self, k: int, old: Any, part: Any) -> Any:
         try:
             found = old.fit_above(part, self.prior, self.floor)
         except ValueError:

@@ -88,6 +88,6 @@ def _quantile(members: list[Distribution], R: Array, q: float) -> Array:
     low, high = np.full(R.shape[1], ends.min()), np.full(R.shape[1], ends.max())
 
     def cdf(x: Array) -> Array:
-        return np.einsum("kn,kn->n", R, np.array([m.cdf(x) for m in members]))
+        return np.asarray(np.einsum("kn,kn->n", R, np.array([m.cdf(x) for m in members])))
 
     return bisected(cdf, low, high, q, members[0].discrete[0])

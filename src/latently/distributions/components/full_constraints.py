@@ -96,7 +96,7 @@ class FullLimits:
         """How many different numbers are learnt."""
         d = self.known.shape[1]
         open_ = np.isnan(self.known[np.unique(self.groups)]).all(axis=(1, 2))
-        return self.of_means.n_free() + int(open_.sum()) * d * (d + 1) // 2
+        return int(self.of_means.n_free() + open_.sum() * d * (d + 1) // 2)
 
     def _limits(self) -> Limits:
         k, d = self.known.shape[:2]

@@ -81,7 +81,7 @@ class NumericBlock(GaussianBlock, LimitedBlock):
         found = super().gradient(theta, stats)
         if self.limits is None:
             return found
-        return found * np.concatenate([~self.limits[name].fixed.ravel() for name in ("mean", "variance")])
+        return np.asarray(found * np.concatenate([~self.limits[name].fixed.ravel() for name in ("mean", "variance")]))
 
 
 def _column_prior(name: str, mean: float, variance: float, given: Any) -> tuple[float, float, float, float]:

@@ -39,7 +39,8 @@ class Slab:
 
     def patterns(self, columns: Ints) -> list[tuple[Mask, Ints]]:
         """Rows grouped by which of these columns are observed."""
-        return self.kept(("patterns", *columns), lambda: list(patterns(self.X[:, columns])))
+        found: list[tuple[Mask, Ints]] = self.kept(("patterns", *columns), lambda: list(patterns(self.X[:, columns])))
+        return found
 
     def take(self, columns: Ints) -> Array:
         """(n, m) these columns; not a copy if they are all there are."""
@@ -48,11 +49,12 @@ class Slab:
 
     def absent(self, columns: Ints) -> bool:
         """Whether any of their entries is missing."""
-        return self.kept(("absent", *columns), lambda: _has_missing(self.take(columns)))
+        return bool(self.kept(("absent", *columns), lambda: _has_missing(self.take(columns))))
 
     def part(self, start: int, stop: int) -> "Slab":
         """Some of the rows, with a place of their own to keep things."""
-        return self.kept(("part", start, stop), lambda: Slab(self.X[start:stop]))
+        found: Slab = self.kept(("part", start, stop), lambda: Slab(self.X[start:stop]))
+        return found
 
 
 def _has_missing(X: Array) -> bool:

@@ -179,7 +179,8 @@ class GaussianBlock(Block):
 
     def unpack(self, theta: GaussianParams, reader: Reader) -> GaussianParams:
         """Parameters from such a vector, in the shape of these."""
-        return self.constrained(gradient.unpack(theta, reader))
+        found: GaussianParams = self.constrained(gradient.unpack(theta, reader))
+        return found
 
     def gradient(self, theta: GaussianParams, stats: Moments) -> Array:
         """Gradient of log-likelihood and log prior in the vector."""
@@ -216,8 +217,8 @@ class GaussianBlock(Block):
     def fill(self, theta: GaussianParams, slab: Slab, R: Array) -> Array:
         """Conditional means, averaged over the components."""
         if not theta.is_matrix:
-            return R.T @ theta.means
-        return np.einsum("kn,knd->nd", R, rows.conditional(theta, slab, self.places)[0])
+            return np.asarray(R.T @ theta.means)
+        return np.asarray(np.einsum("kn,knd->nd", R, rows.conditional(theta, slab, self.places)[0]))
 
     def interval(self, theta: GaussianParams, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Quantiles of mixtures of conditional Gaussians."""

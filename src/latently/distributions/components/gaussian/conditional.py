@@ -1,7 +1,7 @@
 """Rows with missing values, few of them alike: moments read off the precisions, and whole fits in one compiled call."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class IncompleteRows:
     volume: Array
 
     @property
-    def record(self) -> tuple[Array, ...]:
+    def record(self) -> tuple[NDArray[Any], ...]:
         """What a kernel is given first."""
         return self.Z, self.shares, self.columns, self.counts, self.volume
 

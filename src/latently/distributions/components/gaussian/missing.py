@@ -36,7 +36,7 @@ def sorted_by_pattern(rows: Array, weights: Array | None, k: int) -> ChunkSource
 def chunk_patterns(chunk: Chunk) -> Patterns | None:
     """The patterns of a chunk, looked for once."""
     if "patterns" not in chunk.memo:
-        chunk.memo["patterns"] = patterns_of(chunk.X)
+        chunk.memo["patterns"] = patterns_of(np.asarray(chunk.X, dtype=np.float64))
     found: Patterns | None = chunk.memo["patterns"]
     return found
 

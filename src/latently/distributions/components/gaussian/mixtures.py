@@ -50,7 +50,7 @@ class MixtureMoments(Additive):
 class WithinLimits:
     """One covariance for the M Gaussians of a component, above a floor."""
 
-    block: "GaussianMixtures"
+    block: GaussianBlock
     M: int
 
     def means(self, params: GaussianParams, best: Array, mass: Array) -> Array:
@@ -120,8 +120,11 @@ class GaussianMixtures(Block):
 
     def update(self, theta: Mixtures, stats: MixtureMoments) -> Mixtures:
         """Posterior mode of weights and Gaussians."""
-        limits = WithinLimits(self._inner, theta.weights.shape[1]) if self.is_tied else None
-        parts = self._inner.update_within(theta.parts, stats.moments, limits)
+        if self.is_tied:  # the floor is that of the covariance they have together
+            limits, free = WithinLimits(self._inner, theta.weights.shape[1]), replace(self._inner, floor=None)
+            parts = free.update_within(theta.parts, stats.moments, limits)
+        else:
+            parts = self._inner.update(theta.parts, stats.moments)
         counts = np.maximum(stats.counts + self._pseudo(), 0.0)
         total = counts.sum(axis=1, keepdims=True)
         learnt = (total > FEW * stats.weight.max()) & ("w" in self.learn)
@@ -149,8 +152,9 @@ class GaussianMixtures(Block):
         K, M = theta.weights.shape
         own = self._inner.n_parameters(theta.parts)
         if self.is_tied and "c" in self.learn:
-            own -= K * (M - 1) * len(gradient.pack(theta.parts)[theta.parts.means.size :]) // (K * M)
-        return ("w" in self.learn) * K * (M - 1) + own
+            d = theta.parts.means.shape[1]
+            own -= K * (M - 1) * d * (d + 1) // 2
+        return int(("w" in self.learn) * K * (M - 1) + own)
 
     def observed(self, stats: MixtureMoments) -> Array:
         """Weight of the observed entries."""

@@ -28,8 +28,8 @@ class GaussianMoments(Moments, Statistics):
         theirs = other.in_frame(self.frame)
         if theirs.centre is not self.centre and not np.array_equal(theirs.centre, self.centre):
             theirs = theirs.about(self.centre)
-        told = {"rows": self.rows + sign * other.rows, "bound": self.bound + sign * other.bound}
-        return replace(self._added(self, theirs, sign), **told)
+        rows, bound = self.rows + sign * other.rows, self.bound + sign * other.bound
+        return replace(self._added(self, theirs, sign), rows=rows, bound=bound)
 
     def in_frame(self, frame: Frame) -> Self:
         """The same moments in another frame."""

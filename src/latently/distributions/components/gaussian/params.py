@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently.distributions.components.gaussian.frame import Frame, Kind, unit_frame
 from latently.distributions.inputs import Array
@@ -37,7 +38,7 @@ def powers_of_two(rows: int) -> tuple[Array, Array]:
 
 
 @cache
-def upper_triangle(d: int) -> tuple[Array, Array]:
+def upper_triangle(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of the upper triangle; looking them up costs as much as an iteration on a small table."""
     return np.triu_indices(d)
 
@@ -50,7 +51,7 @@ def _once(d: int) -> Array:
 
 
 @cache
-def _full_pairs(d: int) -> tuple[Array, ...]:
+def _full_pairs(d: int) -> tuple[NDArray[Any], ...]:
     rows, columns = upper_triangle(d)
     return rows + 1, columns + 1, d + 1 + np.arange(len(rows)), np.ones(len(rows))
 
@@ -136,7 +137,7 @@ class GaussianParams:
         return centres, (roots, means), others
 
     @cached_property
-    def quadratic(self) -> tuple[Array, ...]:
+    def quadratic(self) -> tuple[NDArray[Any], ...]:
         """How the quadratic features are made: pairs of coordinates, counted from one, their target and factor."""
         d = self.means.shape[1]
         if self._elementwise:

@@ -71,14 +71,14 @@ def moments(params: GaussianParams, slab: Slab, places: Ints, R: Array) -> Momen
 
 def _incomplete(slab: Slab, places: Ints) -> IncompleteRows:
     # each component is centred at its own mean anyway
-    return slab.kept(
-        ("incomplete", *places.tolist()), lambda: incomplete_rows(slab.take(places), unit_frame(len(places)))
-    )
+    key = ("incomplete", *places.tolist())
+    found: IncompleteRows = slab.kept(key, lambda: incomplete_rows(slab.take(places), unit_frame(len(places))))
+    return found
 
 
 def _incomplete_moments(params: GaussianParams, rows: IncompleteRows, R: Array) -> tuple[Array, Array, Array]:
     if rows.counts[-1] == 0:  # of a row with nothing observed there is nothing to learn
-        R = R * (~rows.absent.all(axis=1))[np.argsort(rows.order)]
+        R = R * np.asarray(~rows.absent.all(axis=1))[np.argsort(rows.order)]
     _, weight, _, first, second = expect_incomplete(params.unweighted(), rows, R)
     return weight, first, second
 
@@ -125,7 +125,7 @@ def normal_interval(means: Array, variances: Array, X: Array, R: Array, level: f
     mean, sd, share = means[:, rows, columns], np.sqrt(variances[:, rows, columns]), R[:, rows]
 
     def cdf(x: Array) -> Array:
-        return np.einsum("kn,kn->n", share, special.ndtr((x - mean) / sd))
+        return np.asarray(np.einsum("kn,kn->n", share, special.ndtr((x - mean) / sd)))
 
     for out, q in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
         ends = mean + sd * special.ndtri(q)
