@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian.uncertainty import drawn_parameters, told_covariances
+from latently.cluster.gaussian.uncertainty import told_covariances
 from latently.distributions import NormalInverseWishart
 from latently.impute import Imputer
 from latently.learn.engine.reduce import single_threaded_blas
