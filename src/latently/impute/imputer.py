@@ -3,6 +3,7 @@
 from inspect import signature
 from typing import Any, Self, get_args
 
+import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -11,7 +12,6 @@ from latently.data.schema.infer import infer_schema
 from latently.data.schema.schema import Schema
 from latently.data.sources.table_source import TableSource
 from latently.data.tables.matrix import as_table
-from latently.distributions.inputs import generator
 from latently.impute.choose import KEPT_ROWS, gaussian_for, mixed_for, some_rows
 from latently.impute.output import filled_in, in_kind
 from latently.impute.sequences import lengths_for
@@ -120,7 +120,7 @@ class Imputer(Elsewhere, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """(m, d) rows that parameters are drawn from; None if the model is taken as known."""
         if self.model_ is self.model or "rows" not in signature(self.model_.impute_draws).parameters:
             return None
-        return some_rows(table.values, KEPT_ROWS, generator(self.random_state)).copy()
+        return some_rows(table.values, KEPT_ROWS, np.random.default_rng(0)).copy()
 
     def _fitted_to(self, table: Table) -> dict[str, Any]:
         """The rows that the model was fitted to, for its intervals and draws, in the form of the table at hand."""

@@ -84,7 +84,7 @@ def _narrowed(
 def drawn_components(shares: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
     """(n,) a component for each row, by its responsibilities (n, k)."""
     spots = rng.uniform(size=(len(shares), 1))
-    return np.minimum((shares.cumsum(axis=1) < spots).sum(axis=1), shares.shape[1] - 1)
+    return np.asarray(np.minimum((shares.cumsum(axis=1) < spots).sum(axis=1), shares.shape[1] - 1))
 
 
 def shares_of(joint: Array) -> Array:

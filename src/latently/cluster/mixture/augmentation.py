@@ -115,7 +115,7 @@ def _gaussians(theta: FullNormals | Normals) -> GaussianParams:
     return GaussianParams("diag", Frame(np.zeros(d), np.ones(d)), np.ones(k), theta.means, theta.variances)
 
 
-def _normals(params: GaussianParams) -> FullNormals | Normals:
+def _normals(params: GaussianParams) -> Any:
     return (FullNormals if params.kind == "full" else Normals)(params.means, params.covariances)
 
 
@@ -130,7 +130,7 @@ def drawn_labels(shares: Array, rng: np.random.Generator) -> Ints:
     """(n,) a component for each row, by its responsibilities (K, n)."""
     ends = np.cumsum(shares, axis=0)
     spots = rng.random(shares.shape[1]) * ends[-1]
-    return np.minimum((spots >= ends).sum(axis=0), len(ends) - 1)
+    return np.asarray(np.minimum((spots >= ends).sum(axis=0), len(ends) - 1))
 
 
 def completed(model: MixtureModel, params: MixtureParams, slab: Slab, ask: Callable[[Any, Any, Slab], Array]) -> Array:
