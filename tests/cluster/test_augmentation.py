@@ -199,6 +199,8 @@ def test_a_sample_of_the_rows_tells_of_parameters_as_all_of_them_do():
 def test_steps_grow_with_what_is_missing_and_not_told():
     holes = np.zeros((100, 3), dtype=bool)
     one = np.ones((100, 1))
+    assert spacing(holes, one) == 1
+    holes[0, 0] = True
     assert spacing(holes, one) == 10
     holes[:60, 0] = True
     holes[50:80, 1] = True

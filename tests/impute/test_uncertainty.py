@@ -94,7 +94,7 @@ def test_rubins_intervals_hold_what_they_say(how, n, repeats):
             _, Y, _ = rows(n, rng, how, share=0.35)
             tables = Imputer(max_components=1, random_state=0).fit(Y).draws(Y, 10, random_state=rng.integers(2**31))
             inside.append([pooled(tables, estimate, truth) for estimate, truth in ASKED])
-    assert abs(np.mean(inside) - 0.9) < 0.02
+    assert abs(np.mean(inside) - 0.9) < 0.03  # so few tables tell it to a point and a half
 
 
 def test_a_model_fitted_elsewhere_is_taken_as_known():

@@ -35,7 +35,7 @@ def spacing(holes: NDArray[np.bool_], shares: Array) -> int:
     """Steps until a chain has forgotten where it was.
 
     The information that is left is taken for the share of the rows in which the rarest pair of columns is observed,
-    times how sure it is which rows belong to the least certain component.
+    times how sure it is which rows belong to the least certain component. Where nothing is missing, one step forgets.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def spacing(holes: NDArray[np.bool_], shares: Array) -> int:
     --------
     >>> whole, one = np.zeros((4, 2), dtype=bool), np.ones((4, 1))
     >>> spacing(whole, one), spacing(np.array([[False, True]] * 3 + [[False, False]]), one)
-    (10, 16)
+    (1, 16)
     """
     seen = ~holes * 1.0
     pairs = (seen.T @ seen).min() / len(seen)
     sure = (shares**2).sum(axis=0) / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
     told = max(float(pairs * sure.min()), _FORGOTTEN / _MOST)
-    return max(int(np.ceil(_FORGOTTEN / told)), _FEWEST)
+    return max(int(np.ceil(_FORGOTTEN / told)), _FEWEST) if told < 1 else 1
 
 
 def sample_factor(sampled: int, fitted: float) -> float:
