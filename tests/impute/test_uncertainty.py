@@ -1,11 +1,11 @@
-"""Intervals and draws have in them what few rows leave open of the parameters: by simulation."""
+"""Intervals and draws have in them what rows leave open of the parameters: by simulation."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian.uncertainty import drawn_parameters, told_covariances
+from latently.cluster.gaussian.uncertainty import told_covariances
 from latently.distributions import NormalInverseWishart
 from latently.impute import Imputer
 from latently.learn.engine.reduce import single_threaded_blas
@@ -86,7 +86,7 @@ ASKED = [(mean_of(0), 0), (mean_of(1), 0), (mean_of(2), 0), (slope_of(0, 1), 0.8
 
 
 @pytest.mark.parametrize("how", ["mcar", "mar"])
-@pytest.mark.parametrize(("n", "repeats"), [(50, 300), (200, 250)])
+@pytest.mark.parametrize(("n", "repeats"), [(50, 150), (200, 100)])
 def test_rubins_intervals_hold_what_they_say(how, n, repeats):
     rng, inside = np.random.default_rng(n), []
     with single_threaded_blas():
@@ -94,41 +94,7 @@ def test_rubins_intervals_hold_what_they_say(how, n, repeats):
             _, Y, _ = rows(n, rng, how, share=0.35)
             tables = Imputer(max_components=1, random_state=0).fit(Y).draws(Y, 10, random_state=rng.integers(2**31))
             inside.append([pooled(tables, estimate, truth) for estimate, truth in ASKED])
-    assert abs(np.mean(inside) - 0.9) < 0.02
-
-
-def test_drawn_parameters_of_complete_rows_have_the_posterior_of_the_regressions():
-    n, d = 30, 3
-    X = np.random.default_rng(0).multivariate_normal(np.zeros(d), COVARIANCE, size=n)
-    model = GaussianMixture(1, reg_covar=0.0).fit(X)
-    rng = np.random.RandomState(0)
-    drawn = [drawn_parameters(model, np.full((1, d, d), float(n)), rng) for _ in range(6000)]
-    means, covariances = (np.array([draw[i][0] for draw in drawn]) for i in (1, 2))
-    scatter = np.cov(X.T, bias=True) * n
-    first = stats.invgamma((n - 1) / 2, scale=scatter[0, 0] / 2)  # of a variance under a flat prior
-    assert stats.kstest(covariances[:, 0, 0], first.cdf).pvalue > 0.01
-    student = stats.t(n - 1, X[:, 0].mean(), X[:, 0].std(ddof=1) / np.sqrt(n))
-    assert stats.kstest(means[:, 0], student.cdf).pvalue > 0.01
-    # the last column on the first two: the textbook's t about least squares
-    slopes = np.array([np.linalg.solve(c[:2, :2], c[:2, 2]) for c in covariances])
-    inner = np.linalg.inv(scatter[:2, :2])
-    best = inner @ scatter[:2, 2]
-    freedom = n - 3
-    scale = np.sqrt(np.diagonal(inner) * (scatter[2, 2] - best @ scatter[:2, 2]) / freedom)
-    for j in range(2):
-        assert stats.kstest(slopes[:, j], stats.t(freedom, best[j], scale[j]).cdf).pvalue > 0.01
-
-
-@pytest.mark.parametrize("kind", ["full", "tied"])
-def test_each_draw_has_parameters_of_its_own(kind):
-    _, Y, _ = rows(40, np.random.default_rng(0), "mcar")
-    imputer = Imputer(GaussianMixture(2, covariance_type=kind, random_state=0)).fit(Y)
-    blank = np.full((400, 3), np.nan)
-    within = np.array([table.mean(axis=0) for table in imputer.draws(blank, 60, random_state=0)])
-    known = np.array([table.mean(axis=0) for table in imputer.model_.impute_draws(blank, 60, random_state=0)])
-    assert (within.var(axis=0) > 3 * known.var(axis=0)).all()  # the mean of 400 draws has a twentieth of their spread
-    seen = ~np.isnan(Y) * 1.0
-    np.testing.assert_allclose(imputer.observed_.sum(axis=0), seen.T @ seen)
+    assert abs(np.mean(inside) - 0.9) < 0.03  # so few tables tell it to a point and a half
 
 
 def test_a_model_fitted_elsewhere_is_taken_as_known():

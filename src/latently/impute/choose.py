@@ -15,18 +15,20 @@ from latently.learn.select.select import select
 
 # Rows that a search for the number of components looks at; the model found is then fitted to all rows.
 SEARCH_ROWS = 2000
+# Rows that are kept after a fit: parameters are drawn from what these leave open of them.
+KEPT_ROWS = 16384
 
 
 def gaussian_for(X: Array, most: int, criterion: Any, random_state: Any) -> GaussianMixture:
     """Fit a mixture of Gaussians to numbers with missing values, its size and shape chosen on some of the rows."""
     rng = generator(random_state)
-    return fit_gaussian(X, _some_rows(X, rng), most, criterion, rng)
+    return fit_gaussian(X, some_rows(X, SEARCH_ROWS, rng), most, criterion, rng)
 
 
 def mixed_for(table: Table, most: int, criterion: Any, random_state: Any) -> Any:
     """Fit a mixture over a table of mixed types, its size chosen on some of its rows."""
     rng = generator(random_state)
-    part, grid = _some_rows(table.values, rng), {"n_components": range(1, most + 1)}
+    part, grid = some_rows(table.values, SEARCH_ROWS, rng), {"n_components": range(1, most + 1)}
     base = _mixture(table.schema, int(rng.integers(np.iinfo(np.int32).max)))
     numeric = table.schema.where("numeric")
     spread = part.copy()
@@ -46,5 +48,6 @@ def _mixture(schema: Schema, seed: int) -> Mixture:
     return Mixture(1, schema=schema, families=families, prior=prior, max_iter=1000, random_state=seed)
 
 
-def _some_rows(X: Array, rng: np.random.Generator) -> Array:
-    return X if len(X) <= SEARCH_ROWS else X[np.sort(rng.choice(len(X), SEARCH_ROWS, replace=False))]
+def some_rows(X: Array, most: int, rng: np.random.Generator) -> Array:
+    """At most so many rows, drawn at random, in their order."""
+    return X if len(X) <= most else X[np.sort(rng.choice(len(X), most, replace=False))]

@@ -1,5 +1,6 @@
 """Missing values filled by a mixture: means and modes, intervals, draws."""
 
+from inspect import signature
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -7,13 +8,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latently.cluster import GaussianMixture
-from latently.cluster.gaussian.uncertainty import observed_rows
 from latently.data.schema.infer import infer_schema
 from latently.data.schema.schema import Schema
 from latently.data.sources.table_source import TableSource
 from latently.data.tables.matrix import as_table
-from latently.impute.choose import gaussian_for, mixed_for
+from latently.impute.choose import KEPT_ROWS, gaussian_for, mixed_for, some_rows
 from latently.impute.output import filled_in, in_kind
 from latently.impute.sequences import lengths_for
 from latently.impute.stored import refitted
@@ -54,10 +53,9 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
         The fitted mixture.
     schema_
         What the columns are.
-    observed_
-        (k, d, d) rows that tell of each pair of columns (on the diagonal: of each column) in each component of a
-        `GaussianMixture` fitted here: few rows make intervals wider and draws more varied. None for other models,
-        which are taken as known.
+    rows_
+        (m, d) rows, as numbers and codes, that a mixture was fitted to here; of more than 16384 a sample. What they
+        leave open of its parameters is in intervals and draws. None for models that are taken as known.
     n_features_in_, feature_names_in_
         Number of columns, and their names if they came with names.
 
@@ -113,24 +111,21 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
         self.schema_ = table.schema
         check_observed(table)
         self.model_ = self._fitted_model(table, sequences)
-        self.observed_ = self._observed(table)
+        self.rows_ = self._kept_rows(table)
         if not is_all and self.model_ is not self.model:
             self.model_ = refitted(self.model_, X)
-            self.observed_ = None if self.observed_ is None else self.observed_ * (X.n_rows / len(table.values))
         return self
 
-    def _observed(self, table: Table) -> Array | None:
-        """(k, d, d) rows that tell of each pair of columns of a component; None if the model is taken as known."""
-        if self.model_ is self.model or not isinstance(self.model_, GaussianMixture):
+    def _kept_rows(self, table: Table) -> Array | None:
+        """(m, d) rows that parameters are drawn from; None if the model is taken as known."""
+        if self.model_ is self.model or "rows" not in signature(self.model_.impute_draws).parameters:
             return None
-        rows = for_model(self.model_, table)
-        shares = self.model_.predict_proba(rows) if self.model_.n_components > 1 else np.ones((len(table.values), 1))
-        return observed_rows(shares, table.values)
+        return some_rows(table.values, KEPT_ROWS, np.random.default_rng(0)).copy()
 
-    def _told(self) -> dict[str, Any]:
-        """What the model's methods are given of how much its parameters are known."""
-        observed = getattr(self, "observed_", None)
-        return {} if observed is None else {"observed": observed}
+    def _fitted_to(self, table: Table) -> dict[str, Any]:
+        """The rows that the model was fitted to, for its intervals and draws, in the form of the table at hand."""
+        rows = getattr(self, "rows_", None)
+        return {} if rows is None else {"rows": for_model(self.model_, table, rows)}
 
     def _check_settings(self) -> None:
         if self.model is not None:
@@ -183,7 +178,7 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
             As in `fit`.
         """
         table, model = self._read(X)
-        extra = lengths_for(model, lengths) | self._told()
+        extra = lengths_for(model, lengths) | self._fitted_to(table)
         low, high = model.impute_interval(for_model(model, table), level, **extra)
         return filled_in(table, low), filled_in(table, high)
 
@@ -191,8 +186,8 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
         """Fill the missing values several times at random, each row jointly: multiple imputation.
 
         What is estimated from each of the tables spreads between them by as much as the missing values leave it
-        open (Rubin's rules add this spread to that within a table). For numbers each table has parameters of its own,
-        drawn from their posterior; a `Mixture`, a model of sequences and one that was fitted elsewhere are taken as
+        open (Rubin's rules add this spread to that within a table): each table has parameters of its own, drawn from
+        their posterior given the rows of `fit`. A model of sequences and one that was fitted elsewhere are taken as
         known.
 
         Parameters
@@ -209,7 +204,7 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
         if n_draws < 1:
             raise ValueError(f"n_draws must be at least 1, got {n_draws}")
         table, model = self._read(X)
-        extra = lengths_for(model, lengths) | self._told()
+        extra = lengths_for(model, lengths) | self._fitted_to(table)
         drawn = model.impute_draws(for_model(model, table), n_draws, random_state, **extra)
         return [filled_in(table, values) for values in drawn]
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from latently.cluster.gaussian.augmentation import drawn_components, drawn_parameters, shares_of
 from latently.cluster.gaussian.given import stored_params
-from latently.cluster.gaussian.uncertainty import drawn_parameters, told_covariances, widened
+from latently.cluster.gaussian.uncertainty import observed_rows, told_covariances, widened
 from latently.distributions.components.gaussian.conditional import (
     IncompleteRows,
     coloured,
@@ -19,6 +20,7 @@ from latently.distributions.components.gaussian.conditional import (
     incomplete_rows,
 )
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.learn.engine.augmentation import sample_factor
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import single_threaded_blas
 from latently.learn.estimator.table import read_rows
@@ -48,10 +50,9 @@ class Incomplete:
 
     def draw(self, rng: np.random.RandomState) -> Array:
         """(n, d) one joint draw for each row."""
-        n, k = self.shares.shape
-        chosen = (self.shares.cumsum(axis=1) < rng.uniform(size=(n, 1))).sum(axis=1).clip(max=k - 1)
+        chosen = drawn_components(self.shares, rng)
         noise = coloured(self.params, self.rows, chosen, rng.standard_normal(self.rows.Z.shape))
-        return self.completed[chosen, np.arange(n)] + noise
+        return self.completed[chosen, np.arange(len(chosen))] + noise
 
     def tails(self, observed: Array | None) -> tuple[Array, Array]:
         """(k, h) standard deviation or scale, and degrees of freedom, of each missing value in each component."""
@@ -105,7 +106,7 @@ class GaussianImputation:
             part.put(filled, part.mean())
         return filled
 
-    def impute_interval(self, X: Any, level: float = 0.9, *, observed: Array | None = None) -> tuple[Array, Array]:
+    def impute_interval(self, X: Any, level: float = 0.9, *, rows: Any = None) -> tuple[Array, Array]:
         """Lower and upper end of an equal-tailed interval for each missing entry; observed ones stand twice.
 
         Parameters
@@ -114,13 +115,14 @@ class GaussianImputation:
             (n, d) rows.
         level
             Probability of the interval.
-        observed
-            (k, d, d) rows that tell of each pair of columns in each component, on the diagonal of each column: what
-            they leave open of the parameters makes the interval wider. None takes the parameters as known.
+        rows
+            (m, d) the rows that the mixture was fitted to, or a random sample of them: what they leave open of the
+            parameters makes the interval wider. None takes the parameters as known.
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
         check_is_fitted(self)
+        observed = None if rows is None else self._observed(rows)
         told = observed is not None and self._is_joint()
         lower, parts = (self._with(told_covariances(self)) if told else self)._incomplete(X)
         upper = lower.copy()
@@ -129,34 +131,45 @@ class GaussianImputation:
             part.put(upper, part.quantile((1 + level) / 2, observed))
         return lower, upper
 
-    def impute_draws(
-        self, X: Any, n_draws: int = 1, random_state: Any = None, *, observed: Array | None = None
-    ) -> Array:
-        """(n_draws, n, d) rows with the missing entries drawn jointly given the observed ones.
-
-        With `observed`, as in `impute_interval`, each table has parameters of its own, drawn from their posterior.
-        """
-        rng = check_random_state(random_state)
-        if observed is not None and self._is_joint():
-            check_is_fitted(self)
-            return np.concatenate([self._redrawn(observed, rng).impute_draws(X, 1, rng) for _ in range(n_draws)])
-        filled, parts = self._incomplete(X)
-        draws = np.tile(filled, (n_draws, 1, 1))
-        for part in parts:
-            for draw in draws:
-                part.put(draw, part.draw(rng))
-        return draws
-
     def _is_joint(self) -> bool:
         """Whether columns of a component may depend on one another."""
         return self.covariance_type in ("full", "tied")  # type: ignore[attr-defined]
 
-    def _redrawn(self, observed: Array, rng: np.random.RandomState) -> "GaussianImputation":
-        """The same mixture with other parameters that the data would bear as well."""
-        weights, means, covariances = drawn_parameters(self, observed, rng)
-        other: Any = self._with(covariances)
-        other.weights_, other.means_ = weights, means
-        return other
+    def _observed(self, rows: Any) -> Array:
+        """(k, d, d) rows in which each pair of columns is observed in each component, of all that were fitted to."""
+        mixture: Any = self
+        known = read_rows(mixture, rows, reset=False, allow_nan=True).astype(np.float64)
+        shares = mixture.predict_proba(rows) if mixture.n_components > 1 else np.ones((len(known), 1))
+        return observed_rows(shares, known) / sample_factor(len(known), mixture.statistics_.rows) ** 2
+
+    def impute_draws(self, X: Any, n_draws: int = 1, random_state: Any = None, *, rows: Any = None) -> Array:
+        """(n_draws, n, d) rows with the missing entries drawn jointly given the observed ones.
+
+        Parameters
+        ----------
+        X
+            (n, d) rows.
+        n_draws
+            How many completed tables.
+        random_state
+            Seed.
+        rows
+            (m, d) the rows that the mixture was fitted to, or a random sample of them: each table then has parameters
+            of its own, drawn from their posterior by data augmentation. None takes the parameters as known.
+        """
+        rng = check_random_state(random_state)
+        filled, parts = self._incomplete(X)
+        draws = np.tile(filled, (n_draws, 1, 1))
+        if rows is not None:
+            known = read_rows(self, rows, reset=False, allow_nan=True).astype(np.float64)
+            for draw, params in zip(draws, drawn_parameters(self, known, n_draws, rng), strict=True):
+                for part in _described(params, filled):
+                    part.put(draw, part.draw(rng))
+            return draws
+        for part in parts:
+            for draw in draws:
+                part.put(draw, part.draw(rng))
+        return draws
 
     def _with(self, covariances: Array) -> "GaussianImputation":
         """The same mixture with other covariances."""
@@ -179,6 +192,4 @@ def _described(params: GaussianParams, table: Array) -> Iterator[Incomplete]:
         rows = incomplete_rows(table[places], params.frame)
         with single_threaded_blas():
             joint, completed, spread = describe_incomplete(params, rows)
-        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        yield Incomplete(params, rows, places[rows.order], shares, completed, spread)
+        yield Incomplete(params, rows, places[rows.order], shares_of(joint), completed, spread)

@@ -5,12 +5,24 @@ from typing import Any
 
 import numpy as np
 
-from latently.cluster.mixture.model import normalise
+from latently.cluster.mixture.augmentation import (
+    completed,
+    drawn_labels,
+    drawn_parameters,
+    shares_of,
+    side_by_side,
+)
+from latently.cluster.mixture.model import MixtureParams, normalise
 from latently.data.sources.chunks import ArraySource, Chunk
 from latently.distributions.components.slab import Slab
 from latently.distributions.inputs import generator
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
+
+# Rows up to which intervals are averaged over draws of the parameters, and how many: more rows leave little open.
+_FEW_ROWS, _PARAMETER_DRAWS = 2000, 50
+# Numbers that are held at a time of what all components of all draws say of all entries.
+_ENTRIES = 2**21
 
 
 class MixtureImputation:
@@ -20,7 +32,7 @@ class MixtureImputation:
         """(n, d) rows with missing entries at their conditional mean; at the most probable code for categories."""
         return np.concatenate(self._by_chunk(self._read(X), self._filled))
 
-    def impute_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+    def impute_interval(self, X: Any, level: float = 0.9, *, rows: Any = None) -> tuple[Array, Array]:
         """Ends (n, d) of equal-tailed intervals of the missing entries; the value itself where there is one.
 
         Parameters
@@ -30,62 +42,78 @@ class MixtureImputation:
         level
             Probability that an interval holds, between 0 and 1. Categories have no order to speak of: both
             ends are the most probable code.
+        rows
+            The table that the mixture was fitted to: what few rows leave open of the parameters makes the intervals
+            wider. None takes the parameters as known, and so do more than 2000 rows.
         """
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, got {level}")
-        found = self._by_chunk(self._read(X), lambda chunk: self._between(chunk, level))
+        table, drawn, most = self._read(X), [self.parameters_], None
+        if rows is not None and len(known := self._read(rows)) <= _FEW_ROWS:
+            drawn = list(drawn_parameters(self, known, _PARAMETER_DRAWS, generator(0), every=2))
+            most = max(64, _ENTRIES // (len(drawn) * len(self.parameters_.weights) * table.shape[1]))
+        found = self._by_chunk(table, lambda chunk: self._interval(chunk, level, drawn), most)
         low, high = (np.concatenate(ends) for ends in zip(*found, strict=True))
         return low, high
 
-    def impute_draws(self, X: Any, n_draws: int = 1, random_state: Any = None) -> Array:
-        """(n_draws, n, d) joint draws of the missing entries given the observed ones of their row."""
-        rows = self._read(X)
+    def impute_draws(self, X: Any, n_draws: int = 1, random_state: Any = None, *, rows: Any = None) -> Array:
+        """(n_draws, n, d) joint draws of the missing entries given the observed ones of their row.
+
+        Parameters
+        ----------
+        X
+            Table of (n, d).
+        n_draws
+            How many completed tables.
+        random_state
+            Seed.
+        rows
+            The table that the mixture was fitted to, or a random sample of it: each completed table then has parameters
+            of its own, drawn from their posterior by data augmentation. None takes the parameters as known.
+        """
+        table = self._read(X)
         if n_draws < 1:
             raise ValueError(f"n_draws must be at least 1, got {n_draws}")
         rng = generator(random_state)
-        out = np.empty((n_draws, *rows.shape))
-        for chunk in ArraySource(rows):
-            shares = np.cumsum(self._shares(Slab(chunk.X)), axis=0)
-            for draw in out[:, chunk.start : chunk.stop]:
-                spots = rng.random(len(chunk.X)) * shares[-1]
-                labels = np.minimum((spots >= shares).sum(axis=0), len(shares) - 1)
-                draw[:] = self._completed(chunk.X, lambda b, t, s, at=labels: b.draw(t, s, at, rng))
+        out = np.empty((n_draws, *table.shape))
+        if rows is not None:
+            for draw, params in zip(out, drawn_parameters(self, self._read(rows), n_draws, rng), strict=True):
+                for chunk in ArraySource(table):
+                    self._draw_into(draw[None, chunk.start : chunk.stop], params, chunk, rng)
+            return out
+        for chunk in ArraySource(table):
+            self._draw_into(out[:, chunk.start : chunk.stop], self.parameters_, chunk, rng)
         return out
+
+    def _draw_into(self, out: Array, params: MixtureParams, chunk: Chunk, rng: np.random.Generator) -> None:
+        slab = Slab(chunk.X)
+        shares = shares_of(self.model_, params, slab)
+        for draw in out:
+            labels = drawn_labels(shares, rng)
+            draw[:] = completed(self.model_, params, slab, lambda b, t, s, at=labels: b.draw(t, s, at, rng))
 
     def surprise(self, X: Any) -> Array:
         """(n, d) -log p of each entry given the other observed entries of its row; 0 where missing."""
         return np.concatenate(self._by_chunk(self._read(X), self._surprises))
 
-    def _by_chunk(self, rows: Array, ask: Callable[[Chunk], Any]) -> list[Any]:
-        with mapping(ArraySource(rows)) as over_chunks:
+    def _by_chunk(self, rows: Array, ask: Callable[[Chunk], Any], most: int | None = None) -> list[Any]:
+        with mapping(ArraySource(rows, chunk_rows=most)) as over_chunks:
             return list(over_chunks(ask))
 
-    def _shares(self, slab: Slab) -> Array:
-        """(K, n) responsibilities."""
-        joint = self.model_.joint(self.parameters_, slab)
-        normalise(joint)
-        return joint
-
-    def _completed(self, X: Array, ask: Callable[[Any, Any, Slab], Array]) -> Array:
-        """X with what `ask` says of every block in the place of what is missing."""
-        slab, out = Slab(X), X.copy()
-        for block, theta in zip(self.model_.blocks, self.parameters_.parts, strict=True):
-            own = X[:, block.places]
-            if np.isnan(own).any():
-                out[:, block.places] = np.where(np.isnan(own), ask(block, theta, slab), own)
-        return out
-
     def _filled(self, chunk: Chunk) -> Array:
-        shares = self._shares(Slab(chunk.X))
-        return self._completed(chunk.X, lambda block, theta, slab: block.fill(theta, slab, shares))
+        slab = Slab(chunk.X)
+        shares = shares_of(self.model_, self.parameters_, slab)
+        return completed(self.model_, self.parameters_, slab, lambda b, theta, s: b.fill(theta, s, shares))
 
-    def _between(self, chunk: Chunk, level: float) -> tuple[Array, Array]:
-        shares = self._shares(Slab(chunk.X))
+    def _interval(self, chunk: Chunk, level: float, drawn: list[MixtureParams]) -> tuple[Array, Array]:
+        """Ends of the intervals of mixtures, averaged over parameters that were drawn."""
+        slab = Slab(chunk.X)
+        shares = np.concatenate([shares_of(self.model_, params, slab) for params in drawn]) / len(drawn)
         low, high = chunk.X.copy(), chunk.X.copy()
-        for block, theta in zip(self.model_.blocks, self.parameters_.parts, strict=True):
+        for block, theta in zip(self.model_.blocks, side_by_side(drawn).parts, strict=True):
             own = chunk.X[:, block.places]
             if np.isnan(own).any():
-                ends = block.interval(theta, Slab(chunk.X), shares, level)
+                ends = block.interval(theta, slab, shares, level)
                 low[:, block.places], high[:, block.places] = (np.where(np.isnan(own), e, own) for e in ends)
         return low, high
 
