@@ -22,7 +22,7 @@ RECORDS = {
     "discrete-params/1": "latently.distributions.components.discrete:Values",
     "discrete-counts/1": "latently.distributions.components.discrete:Tally",
     "family-block/1": "latently.distributions.components.family:FamilyBlock",
-    "family-params/1": "latently.distributions.components.family:Members",
+    "family-params/1": "latently.distributions.components.family_answers:Members",
     "family-statistics/1": "latently.distributions.components.family:MemberSums",
     "constraint/1": "latently.distributions.components.constraints:Allowed",
     "weight-constraint/1": "latently.distributions.components.constraints:WeightLimits",

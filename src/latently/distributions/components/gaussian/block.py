@@ -200,7 +200,7 @@ class GaussianBlock(Block):
 
     def from_distributions(self, given: Sequence[Distribution]) -> GaussianParams:
         """Means and variances of any distributions; covariances of Gaussians."""
-        parts: list[Any] = [d.marginal(self.columns) for d in given]
+        parts: list[Any] = [d.marginal(self.columns) if d.n_columns != len(self.columns) else d for d in given]
         means = np.array([p.mean for p in parts])
         if self.kind == "diag":
             return GaussianParams.in_own_units("diag", means, np.array([p.variance for p in parts]))

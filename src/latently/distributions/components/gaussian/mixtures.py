@@ -92,9 +92,10 @@ class GaussianMixtures(Block):
         assert self.gaussians is not None
         return self.gaussians
 
-    def first(self, X: Array, k: int) -> Any:
-        """Refuse: it starts from what is given."""
-        raise NotImplementedError("mixtures inside mixtures start from given parameters")
+    def first(self, X: Array, k: int) -> Mixtures:
+        """All Gaussians at the mean of the rows."""
+        M = 1 if self.weights_prior is None else self.weights_prior.shape[1]
+        return Mixtures(np.full((k, M), 1 / M), self._inner.first(X, k * M))
 
     # learning
 
@@ -222,9 +223,11 @@ class GaussianMixtures(Block):
         parts = [self._inner.distributions(theta.parts, k * M + m)[0][0] for m in range(M)]
         return [(MixtureDistribution(theta.weights[k], parts), self.columns)]
 
-    def from_distributions(self, given: Sequence[Distribution]) -> Any:
-        """Refuse: it starts from what is given."""
-        return self.first(np.empty((0, 0)), len(given))
+    def from_distributions(self, given: Sequence[Distribution]) -> Mixtures:
+        """Weights and Gaussians of mixtures."""
+        mixtures: list[Any] = [d.marginal(self.columns) for d in given]
+        parts = self._inner.from_distributions([part for mixture in mixtures for part in mixture.components])
+        return Mixtures(np.array([mixture.weights for mixture in mixtures]), parts)
 
     # answers
 
