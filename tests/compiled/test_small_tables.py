@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hmmlearn import hmm as peers
-from scipy import stats
+from scipy import sparse, stats
 from scipy.special import logsumexp
 from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.mixture import GaussianMixture as PeerMixture
@@ -96,6 +96,20 @@ def test_columns_of_a_table_each_with_its_own_variance():
         seen = np.flatnonzero(~np.isnan(row))
         terms = [sum(stats.norm(p[c].mean[0], p[c].variance[0] ** 0.5).logpdf(row[c]) for c in seen) for p in parts]
         assert value == pytest.approx(logsumexp(np.log(found.weights_) + np.array(terms)), rel=1e-9, abs=1e-12)
+
+
+def test_codes_and_counts_of_a_table():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 3, size=60), rng.poisson(2 + 6 * (np.arange(60) % 2))]).astype(float)
+    X[::7, 0] = X[::9, 1] = np.nan
+    found = Mixture(2, families={0: "categorical", 1: "counts"}, random_state=0, max_iter=4).fit(X)
+    shares = np.array([single.marginal(0).probabilities for single in found.components_])
+    rates = np.array([single.marginal(1).mean[0] for single in found.components_])
+    for row, value in zip(X[:20], found.score_samples(X[:20]), strict=True):
+        terms = np.log(found.weights_)
+        terms = terms if np.isnan(row[0]) else terms + np.log(shares[:, int(row[0])])
+        terms = terms if np.isnan(row[1]) else terms + stats.poisson(rates).logpmf(row[1])
+        assert value == pytest.approx(logsumexp(terms), rel=1e-9, abs=1e-12)
 
 
 # k-means
@@ -195,6 +209,13 @@ def test_naive_bayes_is_that_of_the_peer(ours, theirs, counts):
     for weights in (None, w):
         ours.fit(X, y, sample_weight=weights), theirs.fit(X, y, sample_weight=weights)
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+
+
+def test_naive_bayes_of_sparse_counts_is_that_of_the_peer():
+    X = sparse.csr_array(np.random.default_rng(0).poisson(0.5, size=(60, 12)))
+    y = np.arange(60) % 3
+    ours, theirs = MultinomialNB().fit(X, y), PeerMultinomial().fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
 
 
 def test_naive_bayes_of_a_table_with_missing_values():
