@@ -206,8 +206,7 @@ class Distribution(ABC):
 class Family(Distribution):
     """A distribution that learns from data by statistics that add."""
 
-    VALUES: ClassVar[str] = "finite numbers"
-    """What its columns may hold, for errors."""
+    VALUES: ClassVar[str] = "finite numbers"  # what columns may hold, for errors
 
     @abstractmethod
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
@@ -283,9 +282,6 @@ class ExponentialFamily(Family):
         """Turn rows outside the support into missing ones."""
         outside = np.asarray(self._outside(X).any(axis=1))
         return np.where(outside[:, None], np.nan, X) if outside.any() else X
-
-    @abstractmethod
-    def _outside(self, X: Array) -> NDArray[np.bool_]: ...
 
     @abstractmethod
     def _features(self, X: Array, origin: Array | None) -> Array: ...
