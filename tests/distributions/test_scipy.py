@@ -69,7 +69,7 @@ def test_von_mises_by_quadrature(k):
     edges = -np.pi, -min(np.pi, 14 * unit)
 
     def integral(what, low, high):
-        return integrate.quad(what, low, high, epsabs=0, epsrel=1e-13, limit=500)[0]
+        return integrate.quad(what, low, high, epsabs=0, epsrel=1e-12, limit=500)[0]
 
     for x in (-2.9 * unit, -unit, -0.1 * unit):
         lower = integral(lambda t: np.exp(stats.vonmises(k).logpdf(t)), edges[1], x)
