@@ -254,6 +254,6 @@ def test_importing_latently_loads_neither_sklearn_nor_numba():
     assert loaded_by("import latently") & heavy == set()
 
 
-@pytest.mark.parametrize("room", sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
-def test_importing_a_room_does_not_load_numba(work):
-    assert loaded_by(f"import latently.{work}") & {"numba", "llvmlite"} == set()
+@pytest.mark.parametrize("package", sorted(path.parent.name for path in SOURCE.glob("*/__init__.py")))
+def test_importing_a_package_does_not_load_numba(package):
+    assert loaded_by(f"import latently.{package}") & {"numba", "llvmlite"} == set()

@@ -69,7 +69,7 @@ def test_von_mises_by_quadrature(k):
     edges = -np.pi, -min(np.pi, 14 * unit)
 
     def integral(what, low, high):
-        return integrate.quad(what, low, high, epsabs=0, epsrel=1e-13, limit=500)[0]
+        return integrate.quad(what, low, high, epsabs=0, epsrel=1e-12, limit=500)[0]
 
     for x in (-2.9 * unit, -unit, -0.1 * unit):
         lower = integral(lambda t: np.exp(stats.vonmises(k).logpdf(t)), edges[1], x)
@@ -91,7 +91,8 @@ def test_negative_binomial_over_all_counts(mean, size):
     log_p = p.log_prob(x)
     assert np.exp(log_p).sum() == pytest.approx(1, abs=1e-11)
     assert p.entropy() == pytest.approx(-(np.exp(log_p) * log_p).sum(), rel=1e-8)
-    np.testing.assert_allclose(p.cdf(x[:200]), np.cumsum(np.exp(log_p))[:200], rtol=1e-10)
+    # scipy's incomplete beta function has eight digits for arguments of 1e8
+    np.testing.assert_allclose(p.cdf(x[:200]), np.cumsum(np.exp(log_p))[:200], rtol=1e-10 if size < 1e6 else 1e-7)
 
 
 def test_entropy_of_large_negative_binomial_counts():

@@ -95,8 +95,9 @@ def law_dask_gives_the_same(case: Case) -> None:
     except ImportError:
         raise SkipTest("Dask is not installed") from None
     cut = len(case.X) // 3 + 1
-    X = da.from_array(case.X, chunks=(cut, case.X.shape[1]))
-    y = None if case.y is None else da.from_array(case.y, chunks=cut)
+    from_array: Any = da.from_array
+    X = from_array(case.X, chunks=(cut, case.X.shape[1]))
+    y = None if case.y is None else from_array(case.y, chunks=cut)
     with dask.config.set(scheduler="synchronous"):
         there = case.fitted(X, y)
     here = case.fitted()

@@ -2,24 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from latently.checks.case import Case
 
 
 @dataclass(frozen=True)
 class Law:
-    """A law that estimators keep.
+    """A law that estimators, or distributions, keep.
 
     Parameters
     ----------
     check
-        Raises AssertionError if the estimator of a case breaks the law; its docstring states the law.
+        Raises AssertionError if the estimator (or distribution) of a case breaks the law; its docstring states the law.
     binds
-        Whether the law says anything about the estimator of a case.
+        Whether the law says anything about that of a case.
     """
 
-    check: Callable[[Case], None]
-    binds: Callable[[Case], bool]
+    check: Callable[[Any], None]
+    binds: Callable[[Any], bool]
 
     @property
     def name(self) -> str:

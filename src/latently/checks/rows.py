@@ -29,7 +29,8 @@ def for_rows(estimator: Any) -> Any:
     """
     if not reads_sequences(estimator):
         return estimator
-    return _class_for(type(estimator))(**estimator.get_params(deep=False))
+    kind: Any = type(estimator)
+    return _class_for(kind)(**estimator.get_params(deep=False))
 
 
 def reads_sequences(estimator: Any) -> bool:
@@ -38,7 +39,7 @@ def reads_sequences(estimator: Any) -> bool:
 
 
 @cache
-def _class_for(kind: type[Any]) -> type[Any]:
+def _class_for(kind: Any) -> type[Any]:
     """Derive a class, once, and let it be found by name, for pickle; what its examples show is not for checks."""
     methods = {verb: _without_target(getattr(kind, verb)) for verb in _LEARN if hasattr(kind, verb)}
     if hasattr(kind, "_check_data"):

@@ -65,14 +65,19 @@ def check_estimator(estimator: Any, expected_failed_checks: dict[str, str] | Non
     law_missing_values_are_handled_or_named: AssertionError: the error does not name the culprit ...
     """
     expected = expected_failures(estimator) if expected_failed_checks is None else expected_failed_checks
-    outcomes = {name: _outcome(check) for name, check in estimator_checks(estimator)}
+    return kept_laws(estimator, estimator_checks(estimator), expected)
+
+
+def kept_laws(who: Any, checks: list[tuple[str, Callable[[], None]]], expected: dict[str, str]) -> list[str]:
+    """Run checks; give the names of those that pass, or an AssertionError that lists all that do not."""
+    outcomes = {name: _outcome(check) for name, check in checks}
     broken = {name: text for name, text in outcomes.items() if text and name not in expected}
     for name in expected:
         if outcomes.get(name, "") is None:
             broken[name] = "is kept, although it is listed as expected to fail"
     if broken:
         lines = "".join(f"\n{name}: {text}" for name, text in broken.items())
-        raise AssertionError(f"{estimator} breaks {len(broken)} laws:{lines}")
+        raise AssertionError(f"{who} breaks {len(broken)} laws:{lines}")
     return [name for name, text in outcomes.items() if text is None]
 
 

@@ -93,7 +93,7 @@ def _surprise(model: Any, table: Any, reasons: int) -> Columns:
         everywhere = np.arange(0, frames.row_count(table), step)
         for row, why in zip(rows, _reasons(model, table, rows, everywhere), strict=True):
             told[row] = why
-    finite = np.where(np.isfinite(surprise), surprise, None)
+    finite = np.where(np.isfinite(surprise), surprise.astype(object), np.array(None))
     return {"surprise": _plain(finite), "rank": _plain(ranks), "reasons": told}
 
 
@@ -144,7 +144,7 @@ def _decided(model: Any, table: Any, rewards: Any) -> Columns:
     return {
         "action": _plain(choice.action),
         "expected reward": _plain(choice.reward),
-        "margin": _plain(np.where(np.isfinite(margin), margin, None)),
+        "margin": _plain(np.where(np.isfinite(margin), margin.astype(object), np.array(None))),
     }
 
 

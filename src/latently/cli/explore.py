@@ -71,7 +71,7 @@ def explore(
 
 def _explored(file: Path | None, *, max_rows: int, seed: int, **how: Any) -> Any:
     # the file first: what is wrong with it is told before anything heavy is loaded
-    given = None if file is None else read(file, max_rows, seed)
+    given: tuple[Any, int | None] | None = None if file is None else read(file, max_rows, seed)
     from latently.report import example_table
     from latently.report import explore as find
 

@@ -258,6 +258,8 @@ def _book(losing: Sequence[_Group], intervals: Mapping[str, Interval], stake: fl
 
 def _bets(group: _Group, intervals: Mapping[str, Interval], stake: float) -> Iterator[Bet]:
     finding = group.finding
+    if finding.bought is None or finding.sold is None:
+        return
     for i, bought, sold in zip(finding.which, finding.bought, finding.sold, strict=True):
         text = group.texts[i]
         low, high = intervals[text]

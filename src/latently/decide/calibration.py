@@ -92,7 +92,7 @@ def reliability_curve(
     chance, happened = _event(table, code, named, which)
     weight = _row_weights(sample_weight, len(code))
     bins = np.searchsorted(_edges(chance, n_bins, strategy), chance, side="left")
-    total = np.bincount(bins, weights=weight, minlength=n_bins)
+    total: Floats = np.bincount(bins, weights=weight, minlength=n_bins).astype(np.float64)
     used = total > 0
     predicted = np.bincount(bins, weights=weight * chance, minlength=n_bins)[used] / total[used]
     observed = np.bincount(bins, weights=weight * happened, minlength=n_bins)[used] / total[used]

@@ -149,4 +149,4 @@ def _min_norm(points: Floats) -> Floats:
     goal = np.zeros(len(points) + 1)
     goal[-1] = 1.0
     weights, _ = nnls(np.vstack([points, np.ones(points.shape[1])]), goal, maxiter=30 * points.shape[1] + 100)
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())

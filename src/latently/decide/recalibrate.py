@@ -107,12 +107,12 @@ class Recalibrated(DecideMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     def predict_proba(self, X: Any) -> Floats:
         """Give recalibrated probabilities of the classes."""
         check_is_fitted(self, "map_")
-        return self.map_.transform(self.estimator_.predict_proba(X))
+        return np.asarray(self.map_.transform(self.estimator_.predict_proba(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the most probable class."""
         chances = self.predict_proba(X)
-        return self.classes_[np.argmax(chances, axis=1)]
+        return np.asarray(self.classes_[np.argmax(chances, axis=1)])
 
     @staticmethod
     def _expected_failed_checks() -> dict[str, str]:
@@ -156,7 +156,7 @@ class TemperatureMap:
 
     def transform(self, proba: ArrayLike) -> Floats:
         """Bend probabilities."""
-        return softmax(_logs(proba) / self.temperature_, axis=1)
+        return np.asarray(softmax(_logs(proba) / self.temperature_, axis=1))
 
 
 class LogisticMap:
@@ -195,7 +195,7 @@ class IsotonicMap:
         """Bend probabilities."""
         table = np.asarray(proba, dtype=np.float64)
         bent = np.column_stack([c.predict(column) for c, column in zip(self.curves_, table.T, strict=True)])
-        return bent / bent.sum(axis=1, keepdims=True)
+        return np.asarray(bent / bent.sum(axis=1, keepdims=True))
 
 
 _MAPS: dict[str, Any] = {"temperature": TemperatureMap, "logistic": LogisticMap, "isotonic": IsotonicMap}

@@ -32,13 +32,18 @@ class Reward:
     array([[ 0., -1.], [-5., 0.]])
     """
 
-    values: Any
-    states: Sequence[Hashable] | None = None
-    actions: Sequence[Hashable] | None = None
-    loss: bool = False
+    values: Floats
+    states: tuple[Hashable, ...]
+    actions: tuple[Hashable, ...]
+    loss: bool
 
-    def __post_init__(self) -> None:
-        values, states, actions = self.values, self.states, self.actions
+    def __init__(
+        self,
+        values: Any,
+        states: Sequence[Hashable] | None = None,
+        actions: Sequence[Hashable] | None = None,
+        loss: bool = False,
+    ) -> None:
         if isinstance(values, Mapping):
             states = tuple(values) if states is None else tuple(states)
             values, actions = _from_mapping(values, states, actions)
@@ -48,7 +53,7 @@ class Reward:
         states = _names("state", states, table.shape[-2])
         actions = _names("action", actions, table.shape[-1])
         _check_numbers(table, states, actions)
-        object.__setattr__(self, "values", 0.0 - table if self.loss else table)
+        object.__setattr__(self, "values", 0.0 - table if loss else table)
         object.__setattr__(self, "states", states)
         object.__setattr__(self, "actions", actions)
         object.__setattr__(self, "loss", False)
@@ -119,7 +124,8 @@ def _names(what: str, names: Iterable[Hashable] | None, n: int) -> tuple[Hashabl
 
 def _plain(name: Any) -> Hashable:
     """Turn a numpy scalar (from `classes_`, say) into the Python object it stands for."""
-    return name.item() if isinstance(name, np.generic) else name
+    plain: Hashable = name.item() if isinstance(name, np.generic) else name
+    return plain
 
 
 def _check_numbers(table: Floats, states: tuple[Hashable, ...], actions: tuple[Hashable, ...]) -> None:

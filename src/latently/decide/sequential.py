@@ -40,21 +40,29 @@ class BeliefState:
     'bus'
     """
 
-    probabilities: ArrayLike
-    transition: ArrayLike
-    states: Sequence[Hashable] | None = None
-    started: bool = False
+    probabilities: Floats
+    transition: Floats
+    states: Sequence[Hashable] | None
+    started: bool
 
-    def __post_init__(self) -> None:
-        belief = as_belief(self.probabilities, self.states)
+    def __init__(
+        self,
+        probabilities: ArrayLike,
+        transition: ArrayLike,
+        states: Sequence[Hashable] | None = None,
+        started: bool = False,
+    ) -> None:
+        belief = as_belief(probabilities, states)
         if not belief.single:
             raise ValueError("a belief state is one row of probabilities")
-        moves = as_belief(self.transition).probabilities
+        moves = as_belief(transition).probabilities
         n = belief.probabilities.shape[1]
         if moves.shape != (n, n):
             raise ValueError(f"the transition has shape {moves.shape}, but there are {n} states")
         object.__setattr__(self, "probabilities", belief.probabilities[0])
         object.__setattr__(self, "transition", moves)
+        object.__setattr__(self, "states", states)
+        object.__setattr__(self, "started", started)
 
     @classmethod
     def from_model(cls, model: Any) -> Self:

@@ -194,9 +194,6 @@ class ExponentialFamily(Family):
         return np.where(outside[:, None], np.nan, X) if outside.any() else X
 
     @abstractmethod
-    def _outside(self, X: Array) -> NDArray[np.bool_]: ...
-
-    @abstractmethod
     def _features(self, X: Array, origin: Array | None) -> Array: ...
 
     @abstractmethod

@@ -65,7 +65,7 @@ def _memberships(model: Any, given: Any) -> Array:
     if not hasattr(model, "predict"):
         raise TypeError(f"{type(model).__name__} has neither predict_proba nor predict, so it has no clusters")
     labels = np.asarray(model.predict(given))
-    return np.eye(int(labels.max()) + 1)[labels]
+    return np.asarray(np.eye(int(labels.max()) + 1)[labels])
 
 
 def _card(k: int, shares: Array, density: Array, table: Table) -> dict[str, Any]:

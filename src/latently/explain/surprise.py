@@ -174,7 +174,10 @@ def _row(i: int, table: Table, shares: Array, means: Array, totals: Array, told:
 
 def _entry(i: int, j: int, table: Table, share: float, mean: float, told: dict[str, Array]) -> dict[str, Any]:
     column, value = table.schema.columns[j], table.values[i, j]
-    plain = (lambda v: float(v)) if column.kind == "numeric" else (lambda v: column.categories[int(v)])
+
+    def plain(v: float) -> Any:
+        return float(v) if column.kind == "numeric" else column.categories[int(v)]
+
     entry = {"column": column.name, "value": None if np.isnan(value) else plain(value), "surprise": share}
     entry |= {"excess": 0.0 if np.isnan(value) else share - mean}
     entry |= {"given_rest": float(told["given_rest"][i, j])}

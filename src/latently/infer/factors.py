@@ -104,7 +104,7 @@ def merge_cells(factor: Sparse) -> Sparse:
         total = np.array([factor.values.sum()])
         return Sparse((), (), np.zeros((1, 0), dtype=np.intp), total)
     cells, where = np.unique(factor.codes, axis=0, return_inverse=True)
-    totals = np.bincount(where.ravel(), weights=factor.values, minlength=len(cells))
+    totals: Floats = np.bincount(where.ravel(), weights=factor.values, minlength=len(cells)).astype(np.float64)
     kept = totals > 0
     return Sparse(factor.names, factor.shape, cells[kept], totals[kept])
 

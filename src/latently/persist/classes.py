@@ -125,11 +125,12 @@ def former(name: Any) -> Any:
 def _find(name: str) -> type | None:
     if name in RECORDS:
         module, _, last = RECORDS[name].partition(":")
-        return getattr(importlib.import_module(module), last)
+        record: type = getattr(importlib.import_module(module), last)
+        return record
     top, _, rest = name.partition(".")
     package, _, last = rest.partition(".")
     if top != "latently" or package not in _OPEN or importlib.util.find_spec(f"latently.{package}") is None:
         return None
-    module = importlib.import_module(f"latently.{package}")
-    found = getattr(module, last, None) if last in module.__all__ else None
+    public = importlib.import_module(f"latently.{package}")
+    found = getattr(public, last, None) if last in public.__all__ else None
     return found if is_storable(found) else None

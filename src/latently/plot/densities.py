@@ -1,7 +1,7 @@
 """Some columns of a fitted mixture as a distribution of their own."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,7 +35,8 @@ def density_of(mixture: Any, columns: list[int], given: Mapping[Any, float] | No
     wanted = [*columns, *known]
     density = _marginal(mixture, wanted)
     if known:
-        density = density.conditional(list(range(len(columns), len(wanted))), list(known.values()))
+        rest = density.conditional(list(range(len(columns), len(wanted))), list(known.values()))
+        density = cast(MixtureDistribution, rest)  # a conditional of a mixture is one
     return density
 
 
@@ -45,7 +46,8 @@ def _marginal(mixture: Any, columns: list[int]) -> MixtureDistribution:
         return MixtureDistribution(mixture.weights_, parts)
     if not hasattr(mixture, "distribution_"):
         raise TypeError(f"{type(mixture).__name__} is not a fitted mixture of latently.cluster")
-    return mixture.distribution_.marginal(columns)
+    marginal: MixtureDistribution = mixture.distribution_.marginal(columns)
+    return marginal
 
 
 def _gaussian(mixture: GaussianMixture, k: int, columns: list[int]) -> Gaussian:

@@ -62,7 +62,7 @@ class DensityDisplay:
     @property
     def density(self) -> Array:
         """(m,) density of the column."""
-        return self.parts.sum(axis=0)
+        return np.asarray(self.parts.sum(axis=0))
 
     @classmethod
     def from_estimator(

@@ -65,7 +65,7 @@ class DecisionRegionsDisplay:
     def strength(self) -> Array:
         """(m, m) how sure: 0 if all classes are equally probable, 1 if one is certain."""
         even = 1 / len(self.classes)
-        return np.clip((self.proba.max(axis=-1) - even) / max(1 - even, 1e-12), 0.0, 1.0)
+        return np.asarray(np.clip((self.proba.max(axis=-1) - even) / max(1 - even, 1e-12), 0.0, 1.0))
 
     @classmethod
     def from_estimator(
@@ -155,7 +155,7 @@ def _rest(estimator: Any, table: Table, given: Any) -> Array:
         row = read_table(given, table.schema).values
         if row.shape != (1, width):
             raise ValueError(f"given must be one row of {width} columns, got shape {row.shape}")
-        return row[0]
+        return np.asarray(row[0])
     if width > 2 and not get_tags(estimator).input_tags.allow_nan:
         raise ValueError(
             f"{type(estimator).__name__} has {width} columns and takes no missing values: give a row with the values "

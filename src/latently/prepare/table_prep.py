@@ -30,7 +30,7 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     """Make the columns of a table ready for a model, and say what was done to each.
 
     Numeric columns are straightened if they are skewed, freed of outliers, and scaled. Ordinal columns

@@ -143,7 +143,7 @@ def patterns(found: list[dict[str, Any]]) -> Chart:
         "rows": [pattern["rows"] for _, pattern, _ in pairs],
     }
     scale = {"domain": ["missing", "present"], "range": ["var(--c2)", "var(--line)"]}
-    x = {"field": "column", "type": "nominal", "sort": None, "title": None}
+    x: dict[str, Any] = {"field": "column", "type": "nominal", "sort": None, "title": None}
     x["axis"] = {**names_axis(110), "labelAngle": -45, "orient": "top"}
     y = {"field": "pattern", "type": "nominal", "sort": None, "title": "share of rows", "axis": names_axis(90)}
     colour = {"field": "state", "type": "nominal", "scale": scale, "legend": {"orient": "bottom", "title": None}}

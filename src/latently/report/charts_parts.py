@@ -1,7 +1,7 @@
 """What charts have in common."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Chart = dict[str, Any]
@@ -19,10 +19,11 @@ _TAKEN |= {"toLocaleString", "valueOf", "__defineGetter__", "__defineSetter__", 
 _INVISIBLE = "\u200b"
 
 
-def chart(spec: dict[str, Any], data: dict[str, Sequence[Any]], tips: Sequence[Tip], **more: Any) -> Chart:
+def chart(spec: dict[str, Any], data: Mapping[str, Sequence[Any]], tips: Sequence[Tip], **more: Any) -> Chart:
     """Put together a specification, its columns of data, and what the pointer shows: (field, label, kind)."""
     made = {"spec": {"width": "container", **spec}, "data": data, "tips": [list(tip) for tip in tips], **more}
-    return untaken(made)
+    safe: Chart = untaken(made)
+    return safe
 
 
 def untaken(node: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 
 from latently._version import __version__
 from latently.report import figures
-from latently.report.charts import Chart, charts, described
+from latently.report.charts import charts, described
+from latently.report.charts_parts import Chart
 
 # What could end a script element or a string, in JSON that stands in a page.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -42,7 +43,7 @@ def page(contents: dict[str, Any]) -> str:
     """
     drawn = charts(contents)
     style, bundle, script = _asset("style.css"), _vendored(), _asset("page.js")
-    return (
+    return str(
         _environment()
         .get_template("page.html")
         .render(
@@ -62,7 +63,7 @@ def page(contents: dict[str, Any]) -> str:
 def _complete(contents: dict[str, Any]) -> dict[str, Any]:
     """Give the contents with an empty section for each that is absent, so that a template can ask for any."""
     empty: dict[str, Any] = {name: {} for name, _ in _SECTIONS} | {"map": {}}
-    lists = {name: [] for name in ("insights", "columns", "limits", "warnings")}
+    lists: dict[str, Any] = {name: [] for name in ("insights", "columns", "limits", "warnings")}
     given = {name: value for name, value in contents.items() if value is not None}
     return empty | lists | {"source": {}, "latently": __version__} | given
 

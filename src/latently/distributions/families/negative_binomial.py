@@ -144,8 +144,9 @@ class NegativeBinomial(Columns, Family):
     def _cdf(self, X: Array) -> Array:
         r, m = self.size, self.mean
         whole = np.floor(np.maximum(X, 0.0))
-        # of the success's probability and the failure's, the smaller one has all its digits
-        found = np.where(m > r, special.betainc(r, whole + 1, r / (r + m)), special.betaincc(whole + 1, r, m / (r + m)))
+        lower = special.betainc(r, whole + 1, r / (r + m))
+        # for large sizes the success's probability is 1 to rounding, and the failure's has all the digits
+        found = np.where((m > r) | (r < 1e4), lower, 1 - special.betainc(whole + 1, r, m / (r + m)))
         return np.where(X < 0, 0.0, np.where(np.isinf(X), 1.0, found))
 
     def _quantile(self, q: Array, upper: bool = False) -> Array:

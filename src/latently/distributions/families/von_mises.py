@@ -24,7 +24,7 @@ class VonMises(Columns, ExponentialFamily):
     """Independent columns of angles in radians, with density proportional to exp(concentration cos(x - direction)).
 
     Features are (cos x, sin x, observed) per column. An angle and the same angle after a full turn have the same
-    density. `cdf`, `quantile`, `mean`, `variance`, `support` and `sample` are about the turn around the direction,
+    density. `cdf`, `quantile`, `mean`, `variance` and `sample` are about the turn around the direction,
     from ``direction - pi`` to ``direction + pi``. A concentration of 0 is the uniform distribution.
 
     Parameters
@@ -53,11 +53,6 @@ class VonMises(Columns, ExponentialFamily):
     def _check_parameter(self, name: str, values: Array) -> None:
         if name == "concentration" and (values < 0).any():
             raise ValueError(f"concentration of VonMises must not be negative, got {values}")
-
-    @property
-    def support(self) -> Array:
-        """The turn around the direction of each column, (2, d)."""
-        return np.stack([self._ready().direction - np.pi, self.direction + np.pi])
 
     # statistics
 

@@ -19,12 +19,12 @@ Reducer = Callable[[Floats], Floats]  # takes away the last axis of a table
 
 def sum_last(table: Floats) -> Floats:
     """Sum rule."""
-    return table.sum(axis=-1)
+    return np.asarray(table.sum(axis=-1))
 
 
 def max_last(table: Floats) -> Floats:
     """Max rule: for the most probable assignment."""
-    return table.max(axis=-1)
+    return np.asarray(table.max(axis=-1))
 
 
 @dataclass
@@ -127,7 +127,7 @@ def _rescale(table: Floats, done: Elimination) -> Floats:
         done.log_scale = -np.inf
         return table
     done.log_scale += log(top)
-    return table / top
+    return np.asarray(table / top)
 
 
 def _join_rest(pool: list[Factor], keep: Collection[str], reduce: Reducer, done: Elimination) -> Factor:

@@ -164,7 +164,7 @@ class Joint:
         return made
 
     @classmethod
-    def bayes(cls, prior: Any, likelihood: Any, **seen: Hashable) -> Self:
+    def bayes(cls, prior: Any, likelihood: Any, **seen: Hashable) -> "Joint":
         """Give the posterior over hypotheses: prior times likelihood, normalised.
 
         Parameters

@@ -50,4 +50,4 @@ def _group_totals(cells: Sparse, names: Sequence[str]) -> Floats:
         return np.full(len(cells.values), cells.values.sum())
     at: Codes = np.array([cells.names.index(n) for n in names], dtype=np.intp)
     where = np.unique(cells.codes[:, at], axis=0, return_inverse=True)[1].ravel()
-    return np.bincount(where, weights=cells.values)[where]
+    return np.bincount(where, weights=cells.values).astype(np.float64)[where]

@@ -54,7 +54,7 @@ class Chains:
     @property
     def strays(self) -> Bools:
         """Which walkers stayed away from all others, (chains,)."""
-        return self.r_hat_each.max(axis=1) > _STRAY
+        return np.asarray(self.r_hat_each.max(axis=1) > _STRAY)
 
     @property
     def converged(self) -> bool:

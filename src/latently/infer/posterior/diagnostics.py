@@ -57,7 +57,7 @@ def r_hat_of_each(chains: ArrayLike) -> Floats:
     halves = _split(_as_chains(chains))
     folded = np.abs(halves - np.median(halves))
     worst = np.maximum(_each_r_hat(_normal_scores(halves)), _each_r_hat(_normal_scores(folded)))
-    return worst.reshape(2, -1).max(axis=0)
+    return np.asarray(worst.reshape(2, -1).max(axis=0))
 
 
 def effective_sample_size(chains: ArrayLike, kind: str = "bulk") -> float:
@@ -104,7 +104,7 @@ def _split(table: Floats) -> Floats:
 
 def _normal_scores(table: Floats) -> Floats:
     ranks = rankdata(table, method="average").reshape(table.shape)
-    return ndtri((ranks - 0.375) / (table.size + 0.25))
+    return np.asarray(ndtri((ranks - 0.375) / (table.size + 0.25)))
 
 
 def _plain_r_hat(table: Floats) -> float:
@@ -123,7 +123,7 @@ def _each_r_hat(table: Floats) -> Floats:
     between = n * (table.mean(axis=1) - table.mean()) ** 2 / 2
     if np.ptp(table) == 0:
         return np.ones(len(table))
-    return np.sqrt((between / within + n - 1) / n)
+    return np.asarray(np.sqrt((between / within + n - 1) / n))
 
 
 def _ess(table: Floats) -> float:
@@ -152,4 +152,4 @@ def _autocovariance(table: Floats) -> Floats:
     n = table.shape[1]
     size = fft.next_fast_len(2 * n, real=True)
     spectrum = fft.rfft(table - table.mean(axis=1, keepdims=True), size, axis=1)
-    return fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n
+    return np.asarray(fft.irfft(np.abs(spectrum) ** 2, size, axis=1)[:, :n] / n)

@@ -110,7 +110,7 @@ class _Ensemble:
         first = self._rng.integers(n, size=(groups, n))
         second = (first + self._rng.integers(1, n, size=(groups, n))) % n  # another one
         others, row = self._at[:, 1 - half], np.arange(groups)[:, None]
-        return others[row, first] - others[row, second]
+        return np.asarray(others[row, first] - others[row, second])
 
     def _move(self, half: int) -> tuple[float, float]:
         """Move one half along differences of the other; give how often slices were widened and narrowed."""

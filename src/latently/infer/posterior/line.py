@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.polynomial import legendre
+from numpy.typing import NDArray
 
 from latently.infer.factors import Floats
 
@@ -46,7 +47,7 @@ class Line:
         """Probability up to each edge."""
         masses = (nodes_of(self.edges)[1] * self.values).sum(axis=1)
         total = np.concatenate([[0.0], np.cumsum(masses)])
-        return total / total[-1]
+        return np.asarray(total / total[-1])
 
     def support(self) -> tuple[float, float]:
         """Give the ends of the line."""
@@ -60,7 +61,7 @@ class Line:
         outside = (points < self.edges[0]) | (points > self.edges[-1])
         return np.where(outside, 0.0, value).reshape(np.shape(x))
 
-    def _locate(self, points: Floats) -> tuple[Floats, Floats]:
+    def _locate(self, points: Floats) -> tuple[NDArray[np.intp], Floats]:
         panel = np.clip(np.searchsorted(self.edges, points, side="right") - 1, 0, len(self.values) - 1)
         low, width = self.edges[panel], np.diff(self.edges)[panel]
         # next to a cliff or a pole, panels end up without width
@@ -80,7 +81,7 @@ class Line:
             below = _evaluate(inner, middle) < share * mass
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         left, right = self.edges[panel], self.edges[panel + 1]
-        return (left + (right - left) * (low + 1) / 2).reshape(np.shape(q))
+        return np.asarray((left + (right - left) * (low + 1) / 2).reshape(np.shape(q)))
 
     def mean_of(self, function: Callable[[Floats], Floats]) -> float:
         """Give the mean of a function of the nodes."""
@@ -91,7 +92,7 @@ class Line:
 
 def _evaluate(series: Floats, z: Floats) -> Floats:
     """Evaluate one Legendre series per point."""
-    return np.einsum("pk,pk->p", legendre.legvander(z, series.shape[1] - 1), series)
+    return np.asarray(np.einsum("pk,pk->p", legendre.legvander(z, series.shape[1] - 1), series))
 
 
 def integrate(function: Callable[[Floats], Floats], edges: Floats) -> tuple[Line, float, float]:

@@ -1,6 +1,6 @@
 """What a way to a posterior must give, and the ways that need no sampler: exact, and by Gauss."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -44,7 +44,7 @@ class Result:
     mean: Floats
     find_mode: Callable[[], Floats]
     covariance: Floats
-    marginals: list[Marginal]
+    marginals: Sequence[Marginal]
     log_evidence: float
     draw: Callable[[int, np.random.Generator], Floats]
     average: Callable[[Callable[[Floats], Floats]], float]
@@ -65,7 +65,7 @@ def laplace(target: Target, starts: Floats, scale: Floats) -> Result:
     bend = curvature(target, mode, target.prior.bounds)
     if not np.all(np.linalg.eigvalsh(bend) > 0):
         raise ValueError("the posterior has no single highest point: a Gaussian does not fit; use method='sample'")
-    covariance = np.linalg.inv(bend)
+    covariance: Floats = np.asarray(np.linalg.inv(bend), dtype=np.float64)
     d = len(mode)
     evidence = height + d / 2 * np.log(2 * np.pi) - np.linalg.slogdet(bend)[1] / 2
 

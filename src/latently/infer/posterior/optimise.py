@@ -151,7 +151,7 @@ def _half_drop(function: Rows, mode: Floats, top: float, j: int, bounds: Floats)
         axis[j] = step
         drop = top - function(np.array([mode + axis, mode - axis])).min()
         if drop >= 0.5 or step >= room / 2:
-            return min(step, room / 2)
+            return float(min(step, room / 2))
         step *= 2
     raise ValueError("the density does not fall from its highest point: it has no Gaussian approximation")
 

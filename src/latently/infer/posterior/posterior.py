@@ -1,7 +1,7 @@
 """The posterior of one or a few continuous parameters, and its summaries."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ class Posterior:
         self._wanted = method
         self._limits = Limits(n_samples, max_steps, max_evaluations, verbose)
         self._random_state = random_state
-        if self._conjugate:
+        if self._conjugate and self._family is not None:
             if method not in ("auto", "exact"):
                 raise ValueError(f"a conjugate prior has an exact posterior: method={method!r} is not needed")
             self._seen = self._family.statistics(data)
@@ -137,7 +137,7 @@ class Posterior:
     @cached_property
     def result(self) -> Result:
         """What was found, however it was found."""
-        if self._conjugate:
+        if self._conjugate and self._family is not None:
             return exact(self._prior, self._family, self._data)
         method = self._wanted
         if method == "auto":
@@ -145,7 +145,8 @@ class Posterior:
         if method == "grid":
             return grid(self._target)
         if method == "sample":
-            return sampled(self._target, self._start, generator(self._random_state), self._limits)
+            start = None if self._start is None else np.asarray(self._start, dtype=np.float64)
+            return sampled(self._target, start, generator(self._random_state), self._limits)
         return laplace(self._target, *self._guesses())
 
     def _guesses(self) -> tuple[Floats, Floats]:
@@ -240,7 +241,7 @@ class Posterior:
 
     def maximum_likelihood(self) -> Floats:
         """Give the parameters of highest likelihood, (d,): the MAP in the limit of a wide, flat prior."""
-        if self._conjugate:
+        if self._conjugate and self._family is not None:
             return fitted_row(self._family.from_statistics(self._seen))
         best, _ = climb(self._target.log_likelihood, self.map, self.sd, self._parameters.bounds)
         return best
@@ -307,17 +308,17 @@ class Posterior:
         """Give all summaries of each parameter, as plain numbers; None for a maximum that does not exist."""
         equal, hdi = self.interval(level), self.interval(level, "hdi")
         top = _if_any(lambda: self.map)
-        bars = [_if_any(lambda m=m: half_maximum(m)) for m in self.result.marginals]
+        bars = [_if_any(partial(half_maximum, marginal)) for marginal in self.result.marginals]
         return {
             name: {
                 "map": None if top is None else float(top[j]),
-                "half_maximum": None if bars[j] is None else tuple(bars[j].tolist()),
+                "half_maximum": None if bar is None else tuple(bar.tolist()),
                 "mean": float(self.mean[j]),
                 "sd": float(self.sd[j]),
                 "interval": tuple(equal[j].tolist()),
                 "hdi": tuple(hdi[j].tolist()),
             }
-            for j, name in enumerate(self.names)
+            for j, (name, bar) in enumerate(zip(self.names, bars, strict=True))
         }
 
     # -- comparing models

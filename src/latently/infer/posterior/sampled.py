@@ -108,7 +108,7 @@ def _share(logs: Floats) -> float:
 def _spread(chains: Chains) -> Floats:
     """Give the last places of some walkers, one for every so many."""
     last = chains.draws[:, -1]
-    return last[np.linspace(0, len(last) - 1, 8).astype(int)]
+    return np.asarray(last[np.linspace(0, len(last) - 1, 8).astype(int)])
 
 
 def _warn(target: Target, chains: Chains, meter: Metered, limits: Limits) -> None:

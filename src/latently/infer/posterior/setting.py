@@ -21,8 +21,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("n_samples", "max_steps", "max_evaluations"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 

@@ -113,7 +113,7 @@ def _told(study: Study, row: int, j: int, entry: dict[str, Any], share: float) -
 
 def _value(study: Study, row: int, j: int) -> str:
     column = study.prepared.used[j]
-    return number(float(column.raw[row])) if column.role == "numeric" else shown(column, float(column.model[row]))
+    return number(float(column.raw[row])) if column.role == "numeric" else shown(column, float(column.seen[row]))
 
 
 def anomaly_insight(found: dict[str, Any]) -> dict[str, Any]:

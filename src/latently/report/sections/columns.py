@@ -100,7 +100,7 @@ def _dates(seen: NDArray[np.float64]) -> dict[str, Any]:
 def _levels(column: Column, seen: NDArray[np.float64]) -> dict[str, Any]:
     counts = np.bincount(seen.astype(np.intp), minlength=len(column.levels))
     order = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
-    top = [
+    top: list[dict[str, Any]] = [
         {"level": cut(column.levels[i]), "count": int(counts[i]), "share": float(counts[i] / len(seen))}
         for i in order
         if counts[i]

@@ -72,7 +72,7 @@ def _has_third(aspects: list[Aspect], at: tuple[int, int], pair: Pair) -> bool:
 
 
 def _freedom(pair: Pair) -> int:
-    return (pair.table.shape[0] - 1) * (pair.table.shape[1] - 1)
+    return int((pair.table.shape[0] - 1) * (pair.table.shape[1] - 1))
 
 
 def _middle(sizes: list[float | None]) -> float | None:

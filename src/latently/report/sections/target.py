@@ -56,7 +56,7 @@ def target(study: Study, name: str) -> dict[str, Any]:
 
 
 def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
-    y = column.raw if column.role == "numeric" else column.model
+    y = column.raw if column.role == "numeric" else column.seen
     rows = np.flatnonzero(~np.isnan(y))
     if len(rows) < _LEAST_ROWS:
         raise Skipped(f"Column {short(column.name)} is known in {counted(len(rows), 'row')}: at least 40 are needed.")
@@ -66,7 +66,7 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
         moments = next(c for c in study.prepared.columns if c.name == study.time).raw
         rows = np.sort(rows)
         rows = rows[np.argsort(moments[rows], kind="stable")]
-    X = np.column_stack([c.model[rows] for c in others])
+    X = np.column_stack([c.seen[rows] for c in others])
     cut_at = round(len(rows) * (1 - _HELD))
     y, classes = y[rows], column.classes if column.role == "codes" else ()
     learn, held_out = np.arange(cut_at), np.arange(cut_at, len(rows))
@@ -112,7 +112,7 @@ def _classes(study: Study, task: Task) -> dict[str, Any]:
 
 def _log_loss(model: Any, X: Values, known: NDArray[np.intp]) -> Values:
     proba = model.predict_proba(X)
-    return -np.log(np.maximum(proba[np.arange(len(known)), known], 1e-12))
+    return np.asarray(-np.log(np.maximum(proba[np.arange(len(known)), known], 1e-12)))
 
 
 def _gain(differences: Values) -> tuple[bool, float, float]:

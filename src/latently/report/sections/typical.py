@@ -42,7 +42,7 @@ def typical(used: tuple[Column, ...], rows: NDArray[np.int64], shares: Values) -
     shares
         (rows, groups) how much each of these rows belongs to each group.
     """
-    values = np.column_stack([c.raw[rows] if c.role == "numeric" else c.model[rows] for c in used])
+    values = np.column_stack([c.raw[rows] if c.role == "numeric" else c.seen[rows] for c in used])
     schema = Schema(tuple(_described(c) for c in used))
     cards = cluster_cards(_Members(shares, np.zeros(len(rows))), values, schema=schema)
     return [_of_card(card, used) for card in cards]

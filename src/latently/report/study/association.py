@@ -57,7 +57,7 @@ class Aspect:
     @cached_property
     def spots(self) -> NDArray[np.float32]:
         """(n, classes) one where a row is of the class."""
-        return (self.codes[:, None] == np.arange(self.width)).astype(np.float32)
+        return np.asarray((self.codes[:, None] == np.arange(self.width)).astype(np.float32))
 
 
 def ranked(name: str, x: Values, labels: tuple[str, ...] | None = None) -> Aspect | None:

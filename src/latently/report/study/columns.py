@@ -61,6 +61,13 @@ class Column:
         """(n,) where there is no value."""
         return np.isnan(self.raw)
 
+    @property
+    def seen(self) -> NDArray[np.float64]:
+        """(n,) what the model sees of it; an error if that is nothing."""
+        if self.model is None:
+            raise ValueError(f"the model does not see column {self.name!r}")
+        return self.model
+
     def step(self) -> float:
         """Least distance of two different values."""
         different = np.unique(self.raw[~self.missing])
@@ -162,7 +169,7 @@ def _spiked(column: Column, value: float, share: float) -> Column:
     x = column.raw
     others = x[(x != value) & ~np.isnan(x)]
     cuts = np.unique(np.quantile(others, [1 / 3, 2 / 3]))
-    codes = np.searchsorted(cuts, np.nan_to_num(x), side="left") + 1.0
+    codes: NDArray[np.float64] = np.searchsorted(cuts, np.nan_to_num(x), side="left") + np.float64(1.0)
     codes = np.where(np.isnan(x), np.nan, np.where(x == value, 0.0, codes))
     ends = [number(c) for c in cuts]
     names = (number(value), f"up to {ends[0]}", *([f"{ends[0]} to {ends[1]}"] if len(ends) > 1 else []))

@@ -136,7 +136,7 @@ def _johnson(x: Values) -> Curve | None:
 def _levels(n: int) -> Values:
     """Levels of the quantiles that are looked at; of few rows, the two furthest on either side have no say."""
     edge = min(2 / max(n - 1, 1), 0.25)
-    return np.clip(_LEVELS, edge, 1 - edge)
+    return np.asarray(np.clip(_LEVELS, edge, 1 - edge))
 
 
 def _strayed(q: Values, normal: Values) -> float:

@@ -33,7 +33,7 @@ def beliefs(log_p: ArrayLike, tests: float) -> np.ndarray:
     """`belief` of many p-values, given by their logarithms."""
     logs = np.minimum(np.asarray(log_p, dtype=np.float64), 0.0)
     against = np.where(logs < -1, 1 + logs + np.log(np.maximum(-logs, 1.0)), 0.0)
-    return np.minimum(1 / (1 + np.exp(np.minimum(against + np.log(tests), 700.0))), _MOST)
+    return np.asarray(np.minimum(1 / (1 + np.exp(np.minimum(against + np.log(tests), 700.0))), _MOST))
 
 
 def share_interval(share: float, rows: float) -> list[float]:

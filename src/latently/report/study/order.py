@@ -30,7 +30,7 @@ def autocorrelation(x: Values, lags: int) -> Values:
     if not sums[0] > 0:
         return np.zeros(lags)
     means = np.where(pairs > 0.5, sums / np.maximum(pairs, 1.0), 0.0)
-    return np.clip(means[1:] / means[0], -1.0, 1.0)
+    return np.asarray(np.clip(means[1:] / means[0], -1.0, 1.0))
 
 
 def memory(x: Values) -> Values | None:
@@ -81,7 +81,7 @@ def innovations(x: Values) -> Values:
     for order in range(1, _ORDERS + 1):
         before = lagged(x, order)
         rest = x - before @ np.linalg.lstsq(before[there], x[there], rcond=None)[0]
-        price = there.sum() * np.log(max(np.nanvar(rest), 1e-300)) + order * np.log(there.sum())
+        price = there.sum() * np.log(max(float(np.nanvar(rest)), 1e-300)) + order * np.log(there.sum())
         if price < least:
             best, least = rest, price
     return best

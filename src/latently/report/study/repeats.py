@@ -36,9 +36,9 @@ def repeated(columns: list[NDArray[np.float64]]) -> tuple[int, Bools | None]:
         return 0, None
     keys = [_key(x, j) for j, x in enumerate(columns)]
     with np.errstate(over="ignore"):
-        whole = np.sum(keys, axis=0, dtype=np.uint64)
+        whole: NDArray[np.uint64] = np.asarray(np.sum(keys, axis=0, dtype=np.uint64))
     _, first, sizes = np.unique(whole, return_index=True, return_counts=True)
-    marks = np.ones(len(whole), dtype=bool)
+    marks: NDArray[np.bool_] = np.ones(len(whole), dtype=np.bool_)
     marks[first] = False
     count = int(marks.sum())
     if count == 0 or _near(keys, whole, _pairs(sizes)):

@@ -178,7 +178,7 @@ class Tail:
     @property
     def scale(self) -> float:
         """Scale of the tail: no lighter than normal (1), and what few rows say is not taken at its word."""
-        return max(self._scale(self.shape), 1.0) * (1 + 1 / np.sqrt(max(self.rows / self.share, 1.0)))
+        return float(max(self._scale(self.shape), 1.0) * (1 + 1 / np.sqrt(max(self.rows / self.share, 1.0))))
 
     def log_beyond(self) -> Values:
         """Log of the chance to be beyond each distance."""

@@ -60,7 +60,7 @@ class Study:
         """(rows, clusters) probability of each cluster."""
         _, separation, strange = self.model()
         each = [strange.shares[:, list(group)].sum(axis=1) for group in separation.groups]
-        return np.clip(np.stack(each, axis=1), 0.0, 1.0)  # rounding may have gone beyond
+        return np.asarray(np.clip(np.stack(each, axis=1), 0.0, 1.0))  # rounding may have gone beyond
 
     @cached_property
     def aspects(self) -> list[Aspect]:

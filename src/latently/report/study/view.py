@@ -6,7 +6,7 @@ is -c. Only matrices of the size of m are solved, which is small where little is
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,8 @@ class View:
     means: Values
     covariances: Values
     tables: dict[int, Values]
+    precisions: Values = field(init=False, repr=False)
+    log_dets: Values = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "precisions", np.linalg.inv(self.covariances))
@@ -193,9 +195,11 @@ def view_of(mixture: Any, numeric: NDArray[np.intp]) -> View:
     """
     K, d = len(mixture.weights_), len(numeric)
     place = {int(j): at for at, j in enumerate(numeric)}
-    means, covariances, tables = np.zeros((K, d)), np.tile(np.eye(d), (K, 1, 1)), {}
+    means, covariances = np.zeros((K, d)), np.tile(np.eye(d), (K, 1, 1))
+    tables: dict[int, list[Any]] = {}
     for k, component in enumerate(mixture.components_):
-        parts = component.parts if isinstance(component, Product) else [(component, range(component.n_columns))]
+        whole = [(component, range(component.n_columns))]
+        parts: Any = component.parts if isinstance(component, Product) else whole
         for part, columns in parts:
             if hasattr(part, "covariance_matrix"):
                 at = [place[int(c)] for c in columns]
