@@ -25,6 +25,7 @@ CHUNK_ROWS = 32768
 DIRECT_WORK = 256
 _CACHED_VALUES = 1 << 15
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
+_NOWHERE = 1e160  # farther than any row; its square is infinite
 
 
 def ready(values: Any) -> Array:
@@ -71,6 +72,15 @@ def most_rows(work: int) -> int:
 def evenly(centres: Array) -> Array:
     """Centres with an even number of columns, for kernels that take two at a time: the last may be zero."""
     return centres if centres.shape[1] % 2 == 0 else np.pad(centres, ((0, 0), (0, 1)))
+
+
+def in_pairs(centres: Array) -> Array:
+    """A copy with an even number of columns, and of centres: the last of them may stand where no row can be."""
+    K, d = centres.shape
+    out = np.zeros((K + K % 2, d + d % 2))
+    out[:K, :d] = centres
+    out[K:] = _NOWHERE
+    return out
 
 
 def transposed_block(n: int, d: int) -> tuple[Array, Array]:
