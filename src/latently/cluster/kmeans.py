@@ -13,24 +13,25 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.sums import summing
-from latently.learn.estimator.table import OutOfCoreMixin, seeds
+from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
-from latently.learn.kmeans.model import LloydModel, LloydStatistics
+from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
 from latently.learn.kmeans.run import Run, best_run, labelled
 from latently.learn.kmeans.start import given_start, start_centres
 from latently.learn.kmeans.stored import read_table, start_table
 
 Array = npt.NDArray[np.float64]
+# The cost of rows that are complete, and of values that models take, is below this.
+ORDINARY = 1e300
 
 
 class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -131,7 +132,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.algorithm = algorithm
         self.empty = empty
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, on_iteration: Hook | None = None) -> Self:
         """Find the clusters of the rows.
 
@@ -165,7 +166,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         warn_unconverged(best.reason, "max_iter", self.max_iter)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a further batch of rows: each centre becomes the mean of all rows it has been given so far.
 
@@ -212,7 +213,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """(rows, n_clusters) distance of each row to each centre."""
-        check_is_fitted(self)
+        check_fitted(self)
         return distances_to(self.cluster_centers_, read_table(self, X, None, reset=False))
 
     def _expected_failed_checks(self) -> dict[str, str]:
@@ -265,10 +266,21 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return replace(stats, weight=self.cluster_weights_ + stats.weight, share=share, first=first)
 
     def _labelled(self, X: Any, sample_weight: Any = None, *, told: bool | None = None) -> Run:
-        check_is_fitted(self)
-        table = read_table(self, X, sample_weight, reset=False)
+        """Labels and cost of rows; the cost tells whether the values are ordinary, and only if not they are read."""
+        check_fitted(self)
+        table = read_table(self, X, sample_weight, reset=False, checked=False)
         centres = self.cluster_centers_.astype(np.float64)
+        frame = Frame(centres.mean(axis=0), 1.0, 0.0, False, table.X.shape[0])
+        if not is_worth_bounds(centres.size, frame.rows):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self._by_centres(centres, frame, table, told)
+            if found.stats.cost < ORDINARY:
+                return found
+        table = read_table(self, X, sample_weight, reset=False)
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
+        return self._by_centres(centres, frame, table, told)
+
+    def _by_centres(self, centres: Array, frame: Frame, table: Table, told: bool | None) -> Run:
         start = centres - frame.origin
-        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told)
+        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told, summed=False)

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.estimator import MixturePredictions
 from latently.cluster.gaussian.fit import GaussianTask, start_from
-from latently.cluster.gaussian.given import Public, precisions_of, public_values, stored_params
+from latently.cluster.gaussian.given import Public, kept_params, precisions_of, public_values, stored_params
 from latently.cluster.gaussian.impute import GaussianImputation
 from latently.cluster.gaussian.labels import Labels, labelled_source, read_labels
 from latently.cluster.gaussian.model import GaussianMixtureModel
@@ -19,6 +18,7 @@ from latently.cluster.gaussian.sample import GaussianSampling
 from latently.cluster.gaussian.standard_errors import GaussianErrors
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
+from latently.decide.mixin import DecideMixin
 from latently.distributions.components.gaussian.constraints import read_constraints
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.missing import sorted_by_pattern
@@ -28,6 +28,8 @@ from latently.distributions.components.gaussian.prior import names_components, r
 from latently.distributions.components.order import named_by
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.memberships import MembershipMixin
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -44,7 +46,8 @@ class GaussianMixture(
     GaussianErrors,
     GaussianImputation,
     GaussianSampling,
-    MixturePredictions,
+    DecideMixin,
+    MembershipMixin,
     DensityMixin,
     BaseEstimator,
 ):
@@ -193,7 +196,7 @@ class GaussianMixture(
         self.tied = tied
         self.method = method
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(
         self,
         X: Any,
@@ -303,7 +306,11 @@ class GaussianMixture(
         self.precisions_ = precisions_of(self.precisions_cholesky_, self.covariance_type)
 
     def _joint(self, X: Array) -> Array:
-        return GaussianMixtureModel(self.covariance_type).log_joint(stored_params(self), X)
+        return GaussianMixtureModel(self.covariance_type).log_joint(kept_params(self), X)
+
+    def _row_work(self) -> int:
+        k, d = self.means_.shape
+        return int(k * (d if self.covariance_type in ("full", "tied") else 1))
 
     def _n_parameters(self) -> int:
         (k, d), kind = self.means_.shape, self.covariance_type

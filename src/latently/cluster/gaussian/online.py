@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.gaussian.given import public_values, stored_params
@@ -17,6 +16,7 @@ from latently.distributions.components.order import both_labelled
 from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import refuse_lost
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.parameters import checked
 
 # Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
 _ROUNDING = 1e-9
@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 class GaussianOnline:
     """`partial_fit`, `merge` and `forget`."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: their expected moments under the current mixture are added to those so far.
 

@@ -6,11 +6,10 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.estimator import MixturePredictions
 from latently.cluster.mixture.fit import best_fit, fit_one, pooled_sums, with_spread
 from latently.cluster.mixture.gradient import check_free
 from latently.cluster.mixture.grow import MixtureGrowth
@@ -21,6 +20,7 @@ from latently.cluster.mixture.prior import fixed_weights
 from latently.cluster.mixture.start import start_params
 from latently.cluster.mixture.table import checked_labels, refuse_empty
 from latently.data.sources.chunks import ArraySource, ChunkSource
+from latently.decide.mixin import DecideMixin
 from latently.distributions import Distribution, Parts
 from latently.distributions.components.base import LOG_ZERO, Ints
 from latently.distributions.components.order import heaviest_first, named_by, tells_apart
@@ -29,12 +29,21 @@ from latently.distributions.inputs import generator
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.memberships import MembershipMixin
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
 class TableMixture(
-    OutOfCoreMixin, MixtureOnline, MixtureGrowth, MixtureImputation, MixturePredictions, DensityMixin, BaseEstimator
+    OutOfCoreMixin,
+    MixtureOnline,
+    MixtureGrowth,
+    MixtureImputation,
+    DecideMixin,
+    MembershipMixin,
+    DensityMixin,
+    BaseEstimator,
 ):
     """A mixture whose components are products of blocks of columns; a subclass reads tables and makes blocks."""
 
@@ -85,7 +94,7 @@ class TableMixture(
 
     # learning
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None, on_iteration: Hook | None = None
     ) -> Self:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture.model import MixtureSums
@@ -12,12 +11,13 @@ from latently.distributions import Parts
 from latently.distributions.components.base import Ints, Mask
 from latently.distributions.components.order import both_labelled, labelled_components, matched_order, named_by
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.parameters import checked
 
 
 class MixtureOnline:
     """`partial_fit`, `forget` and `merge`."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
         """Learn from further rows: their expected statistics under the current mixture join those so far.
 

@@ -49,10 +49,13 @@ class Table:
     source: ChunkSource
 
 
-def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool) -> Table:
-    """Check a table and cut it into chunks; a sparse one that would be large is made dense chunk by chunk."""
+def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool, checked: bool = True) -> Table:
+    """Check a table and cut it into chunks; a sparse one that would be large is made dense chunk by chunk.
+
+    Without `checked`, the values of a table that is not sparse are not looked at.
+    """
     if not issparse(X):
-        rows = read_rows(estimator, X, reset=reset, allow_nan=True)
+        rows = read_rows(estimator, X, reset=reset, allow_nan=True, checked=checked)
         names = getattr(estimator, "feature_names_in_", None)
         most = most_rows(estimator.n_clusters * rows.shape[1])
         return Table(rows, ArraySource(rows, weights, most, None if names is None else tuple(names)))

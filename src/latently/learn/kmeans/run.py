@@ -20,6 +20,7 @@ from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
 Array = npt.NDArray[np.float64]
+_HAND_OVER = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +86,17 @@ def best_run(
     starts: Sequence[np.random.RandomState],
     on_iteration: Hook | None = None,
 ) -> Run:
-    """The best of several runs, one for each generator; small tables are run side by side."""
+    """The best of several runs, one for each generator; those over small tables are run side by side."""
 
     def one(rng: np.random.RandomState) -> Run:
-        own = replace(table, source=table.source.fresh())
+        own = table if len(starts) == 1 else replace(table, source=table.source.fresh())
         start = start_centres(init, start_table(init, own, rng), frame, k, rng)
         return run(settings, own, frame, start, on_iteration)
 
-    small = table.X.shape[0] <= CHUNK_ROWS and not settings.verbose and on_iteration is None
-    return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small)
+    n, d = table.X.shape
+    small = n <= CHUNK_ROWS and not settings.verbose and on_iteration is None
+    # a run that takes less time than it takes to wake a thread is better done here
+    return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small and n * k * d > _HAND_OVER)
 
 
 def labelled(

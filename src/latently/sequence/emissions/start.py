@@ -8,6 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from latently.data.tables.frames import default_names
 from latently.data.tables.matrix import refuse_tiny
+from latently.learn.engine.start import row_order
 from latently.learn.estimator.table import seeds
 from latently.learn.kmeans.clustered import clustered
 from latently.sequence.inference.chain import Array, Ints, first_rows
@@ -75,7 +76,7 @@ def clusters(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Ints,
     if len(rows) > MOST_ROWS:
         rows = rows[rng.choice(len(rows), MOST_ROWS, replace=False)]
     # in an order of their own, so that the start does not depend on that of the sequences
-    order = np.lexsort(rows.T)
+    order = row_order(rows)
     rows = rows[order]
     scale = rows.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.sequences import Sequences, as_sequences
 from latently.decide.mixin import DecideMixin
 from latently.learn.engine.em import Fit
-from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, seeds
+from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, note_columns, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
 from latently.sequence.emissions.base import Emission
@@ -88,7 +87,7 @@ class BaseHMM(
         if isinstance(X, Sequences) and not reset and "n_features_in_" in self.__dict__:
             adopt_columns(self, [""] * data.values.shape[1], reset=False, named=False)  # these have no names to compare
         elif reset or "n_features_in_" in self.__dict__:
-            validate_data(self, table, reset=reset, skip_check_array=True)
+            note_columns(self, table, reset=reset)
         values = self._check_values(np.ascontiguousarray(data.values, dtype=np.float64), reset)
         return data if values is data.values else Sequences(values, data.lengths)
 
@@ -147,6 +146,11 @@ class BaseHMM(
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
         return HmmModel(self._emission(X), self._learning_rule(), labels, self.checkpoint, self._copies())
+
+    def _density(self, params: Params, X: Array) -> Callable[[int, int], Array]:
+        """Give the function of rows that the algorithms ask for log densities (n, K)."""
+        emission = self._emission(None)
+        return lambda a, b: emission.log_density(params.theta, X[a:b])
 
     def _fixed_transitions(self) -> Any:
         return self.transmat
