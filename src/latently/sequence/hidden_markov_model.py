@@ -57,7 +57,7 @@ class HiddenMarkovModel(DurationsMixin):
         d(urations).
     verbose
         Show progress on a terminal.
-    checkpoint
+    low_memory
         Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
 
     Attributes
@@ -128,7 +128,7 @@ class HiddenMarkovModel(DurationsMixin):
         params: str = "sted",
         init_params: str = "sted",
         verbose: Any = False,
-        checkpoint: bool = False,
+        low_memory: bool = False,
     ) -> None:
         self.n_components = n_components
         self.emission = emission
@@ -145,7 +145,7 @@ class HiddenMarkovModel(DurationsMixin):
         self.n_iter = n_iter
         self.tol = tol
         self.n_init = n_init
-        self.checkpoint = checkpoint
+        self.low_memory = low_memory
         self.params = params
         self.init_params = init_params
         self.verbose = verbose

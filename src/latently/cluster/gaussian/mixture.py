@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from latently.cluster.gaussian.fit import GaussianTask, start_from
 from latently.cluster.gaussian.given import Public, kept_params, precisions_of, public_values, stored_params
 from latently.cluster.gaussian.impute import GaussianImputation
-from latently.cluster.gaussian.labels import Labels, labelled_source, read_labels
+from latently.cluster.gaussian.labels import labelled_source
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.cluster.gaussian.online import GaussianOnline
 from latently.cluster.gaussian.sample import GaussianSampling
@@ -28,6 +28,7 @@ from latently.distributions.components.gaussian.prior import names_components, r
 from latently.distributions.components.order import named_by
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.labels import Labels, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
@@ -111,6 +112,8 @@ class GaussianMixture(
     converged_, n_iter_, reason_
         How the best start ended: "converged", "max_iter", "stopped", "interrupted" (Ctrl-C), or "stalled" (a gradient
         that leads nowhere).
+    trace_
+        The objective at every iteration.
     lower_bound_, lower_bounds_
         The objective per row, at the end and at every iteration.
     statistics_
@@ -281,7 +284,7 @@ class GaussianMixture(
         """Take over what a fit found, its components in the order of `params`."""
         self._keep(public_values(params), stats)
         self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
-        self.lower_bounds_ = [value / fit.rows for value in fit.trace]
+        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
         return self
 

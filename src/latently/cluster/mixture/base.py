@@ -18,7 +18,7 @@ from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureS
 from latently.cluster.mixture.online import MixtureOnline
 from latently.cluster.mixture.prior import fixed_weights
 from latently.cluster.mixture.start import start_params
-from latently.cluster.mixture.table import checked_labels, refuse_empty
+from latently.cluster.mixture.table import refuse_empty
 from latently.data.sources.chunks import ArraySource, ChunkSource
 from latently.decide.mixin import DecideMixin
 from latently.distributions import Distribution, Parts
@@ -29,6 +29,7 @@ from latently.distributions.inputs import generator
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.labels import UNKNOWN, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin, seeds
@@ -128,7 +129,7 @@ class TableMixture(
         self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else heaviest_first(fit)))
         self._labelled = named_by(labels, self._k)
         self.converged_, self.n_iter_, self.reason_, self.n_reseeds_ = fit.converged, fit.n_iter, fit.reason, reseeds
-        self.lower_bounds_ = [value / fit.rows for value in fit.trace]
+        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
         return self
 
@@ -147,8 +148,9 @@ class TableMixture(
                 raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
             return self._encoded(X, reset=reset)
         rows = self._encode(X, reset=reset, learning=True)
-        if labels is not None:
-            rows = np.column_stack([rows, checked_labels(labels, len(rows), self._k)])
+        known = read_labels(labels, len(rows), self._k)
+        if known is not None:
+            rows = np.column_stack([rows, np.where(known == UNKNOWN, np.nan, known)])
         return ArraySource(np.ascontiguousarray(rows), sample_weight)
 
     def _observed(self, model: MixtureModel, pooled: Parts) -> Parts:

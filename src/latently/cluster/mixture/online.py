@@ -11,6 +11,7 @@ from latently.distributions import Parts
 from latently.distributions.components.base import Ints, Mask
 from latently.distributions.components.order import both_labelled, labelled_components, matched_order, named_by
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.online import weight_left
 from latently.learn.estimator.parameters import checked
 
 
@@ -39,17 +40,7 @@ class MixtureOnline:
         check_is_fitted(self)
         gone, had = self._expected(X, sample_weight, labels), self.statistics_
         left = had - gone
-        if left.rows <= 1e-9 * had.rows:
-            raise ValueError(
-                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from {had.rows:g}, and "
-                "some must remain"
-            )
-        if (left.weight < -1e-3 * had.rows).any():
-            short = int(np.argmin(left.weight))
-            raise ValueError(
-                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} "
-                f"now, which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
-            )
+        left = replace(left, weight=weight_left(had.rows, gone.rows, left.weight))
         for block, before, now in zip(self.model_.blocks, had.parts.parts, left.parts.parts, strict=True):
             block.refuse_lost(before, now)
         return self._learn_from(left)

@@ -35,6 +35,10 @@ class Run:
     converged: bool = False
     reason: str = "partial_fit"
 
+    def about_centres(self) -> Array:
+        """(K, d) weighted sums of the rows of each cluster about its centre."""
+        return np.asarray(self.stats.first - self.stats.share * self.centres)
+
 
 def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: Hook | None) -> Run:
     """Iterate from the start until the centres stand still; `settings` are the estimator's."""

@@ -3,7 +3,7 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.sequences import Sequences, as_sequences
 from latently.decide.mixin import DecideMixin
 from latently.learn.engine.em import Fit
+from latently.learn.estimator.labels import read_labels
 from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, note_columns, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
@@ -57,6 +58,8 @@ class BaseHMM(
     _row_verbs = ("predict", "predict_proba")
     _is_iterative = True
     _of_sequences = True
+    _renamed_parameters: ClassVar[dict[str, str]] = {"checkpoint": "low_memory"}
+    """Parameters that had another name in files of earlier versions."""
 
     # what subclasses say
 
@@ -145,7 +148,7 @@ class BaseHMM(
         return np.asarray(value) == 0
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
-        return HmmModel(self._emission(X), self._learning_rule(), labels, self.checkpoint, self._copies())
+        return HmmModel(self._emission(X), self._learning_rule(), labels, self.low_memory, self._copies())
 
     def _density(self, params: Params, X: Array) -> Callable[[int, int], Array]:
         """Give the function of rows that the algorithms ask for log densities (n, K)."""
@@ -228,7 +231,7 @@ class BaseHMM(
         lengths
             Length of each sequence; None for a single one.
         labels
-            Known states of the rows, -1 where unknown.
+            Known states of the rows, -1 or NaN where unknown.
         sample_weight
             Weight of each sequence.
         """
@@ -242,7 +245,7 @@ class BaseHMM(
         starts = self._all_starts(data, labels, self._params)
         model = self._model(data.values, labels)
         if self.n_iter == 0:
-            self.converged_, self.n_iter_, self.history_ = False, 0, np.empty(0)
+            self.converged_, self.n_iter_, self.history_, self.reason_ = False, 0, np.empty(0), "max_iter"
             self.__dict__.pop("collapsed_", None)
             return self
         plan = FitPlan(self.tol, self.n_iter, self.verbose, self.__dict__.get("_own_monitor"))
@@ -274,6 +277,7 @@ class BaseHMM(
     def _tell(self, model: Any, fit: Fit[Any, Any]) -> None:
         """Say how the fit ended: in attributes, and by warnings where that is not well."""
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
+        self.reason_ = fit.reason
         self.collapsed_ = np.array(model.collapsed(fit.params), dtype=np.int64)
         warn_unconverged(fit.reason, "n_iter", self.n_iter)
         if len(self.collapsed_):
@@ -283,14 +287,8 @@ class BaseHMM(
         self._store(startprob_=chain.start, transmat_=chain.transition)
 
     def _check_labels(self, labels: ArrayLike | None, n: int) -> Ints | None:
-        if labels is None:
-            return None
-        known = np.asarray(labels)
-        if known.shape != (n,) or known.dtype.kind not in "iu":
-            raise ValueError(f"labels must be {n} whole numbers, one for each row, with -1 for unknown")
-        if known.min() < -1 or known.max() >= self.n_components:
-            raise ValueError(f"labels must be -1 (unknown) or 0 to {self.n_components - 1}")
-        return known.astype(np.int64)
+        known = read_labels(labels, n, self.n_components)
+        return None if known is None else known.astype(np.int64)
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return expected.HMM

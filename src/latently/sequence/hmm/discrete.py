@@ -32,7 +32,7 @@ class CategoricalHMM(BaseHMM):
         As in `GaussianHMM`.
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
-    startprob, transmat, n_init, checkpoint
+    startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
 
     Attributes
@@ -71,7 +71,7 @@ class CategoricalHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
-        checkpoint: bool = False,
+        low_memory: bool = False,
     ) -> None:
         self.n_components = n_components
         self.startprob_prior = startprob_prior
@@ -89,7 +89,7 @@ class CategoricalHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
-        self.checkpoint = checkpoint
+        self.low_memory = low_memory
 
     @property
     def n_features(self) -> int | None:
@@ -180,7 +180,7 @@ class PoissonHMM(BaseHMM):
         As in `GaussianHMM`.
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), l(ambdas).
-    startprob, transmat, n_init, checkpoint
+    startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
 
     Attributes
@@ -217,7 +217,7 @@ class PoissonHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
-        checkpoint: bool = False,
+        low_memory: bool = False,
     ) -> None:
         self.n_components = n_components
         self.startprob_prior = startprob_prior
@@ -235,7 +235,7 @@ class PoissonHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
-        self.checkpoint = checkpoint
+        self.low_memory = low_memory
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         check_whole(X, "counts are whole numbers 0, 1, 2, ...")

@@ -55,7 +55,7 @@ class GaussianHMM(BaseHMM):
         Fixed transition probabilities, NaN where they are learnt.
     n_init
         Number of starts, of which the best is kept.
-    checkpoint
+    low_memory
         Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
 
     Attributes
@@ -104,7 +104,7 @@ class GaussianHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
-        checkpoint: bool = False,
+        low_memory: bool = False,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -126,7 +126,7 @@ class GaussianHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
-        self.checkpoint = checkpoint
+        self.low_memory = low_memory
 
     # attributes
 

@@ -8,7 +8,6 @@ from scipy import optimize, special
 
 from latently.sequence.inference.chain import Array, Chain, stationary
 
-
 # How far from one the sum of probabilities may be.
 _SUM_TO_ONE = 1e-5
 
