@@ -89,19 +89,20 @@ def test_gradient_and_em_reach_the_same_likelihood_on_binarised_digits(digits):
 def test_the_gradient_is_that_of_finite_differences():
     from functools import partial
 
-    from latently.cluster.mixture.gradient import from_free, gradient, to_free
+    from latently.cluster.mixture.gradient import UnconstrainedMixture
     from latently.data.sources.chunks import Chunk
 
     X, _ = two_groups(60, 5, missing=0.2)
-    model, params = BernoulliMixture(3, random_state=0, max_iter=3, tol=10.0).fit(X)._engine()
+    found, params = BernoulliMixture(3, random_state=0, max_iter=3, tol=10.0).fit(X)._engine()
+    model = UnconstrainedMixture(found, params, found.expect(params, Chunk(X)))
 
     def objective(free):
-        at = from_free(model, params, free)
+        at = model.unpack(params, free)
         return partial(model.expect, at)(Chunk(X)).bound + model.log_prior(at)
 
-    free = to_free(model, params) + np.random.default_rng(0).normal(size=18) * 0.3
-    at = from_free(model, params, free)
-    gradient = gradient(model, at, model.expect(at, Chunk(X)))
+    free = model.pack(params) + np.random.default_rng(0).normal(size=18) * 0.3
+    at = model.unpack(params, free)
+    gradient = model.gradient(at, model.expect(at, Chunk(X)))
     assert np.allclose(gradient, optimize.approx_fprime(free, objective, 1e-6), atol=2e-4)
 
 

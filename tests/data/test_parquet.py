@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latently.data import as_source, infer_schema, open_source
+from latently.data.files import read_table
 from latently.data.sources.sequences import Sequences
 from latently.data.stored.batches import cut_rows, cut_sequences
 from latently.data.stored.parquet import FileReader
@@ -231,3 +232,16 @@ def test_what_goes_wrong_ahead_is_raised_in_its_place():
     assert next(ahead) == 1
     with pytest.raises(KeyError, match="lost"):
         next(ahead)
+
+
+def test_the_index_of_a_data_frame_is_no_column(table, tmp_path):
+    """pandas writes an index that is no range as a column without a name."""
+    rows = table[["a", "b"]].iloc[np.random.default_rng(1).permutation(N)[:100]]
+    rows.to_parquet(tmp_path / "rows.parquet")
+    assert pq.read_schema(tmp_path / "rows.parquet").names == ["a", "b", "__index_level_0__"]
+    assert open_source(tmp_path / "rows.parquet").column_names == ("a", "b")
+    read, n = read_table(tmp_path / "rows.parquet")
+    assert read.column_names == ["a", "b"]
+    assert n == 100
+    chosen = open_source(tmp_path / "rows.parquet", columns=["__index_level_0__"])  # asked for, it is there
+    assert chosen.column_names == ("__index_level_0__",)

@@ -15,8 +15,12 @@ from latently.distributions import (
     Gamma,
     Gaussian,
     Multinomial,
+    NegativeBinomial,
     Poisson,
     Sums,
+    VonMises,
+    family_named,
+    kl_divergence,
 )
 from latently.distributions.inputs import generator, patterns
 from latently.distributions.iterate import until_still
@@ -62,6 +66,9 @@ def test_probabilities_that_sum_to_one_by_rounding_are_taken():
         (lambda: Exponential(0.0), "positive"),
         (lambda: Gamma([1.0, 0.0], 1.0), "positive"),
         (lambda: Gamma(1.0), "template"),
+        (lambda: VonMises(0.0, -1.0), "not be negative"),
+        (lambda: NegativeBinomial(-1.0, 1.0), "not be negative"),
+        (lambda: NegativeBinomial(1.0, 0.0), "positive"),
         (lambda: Poisson([[1.0]]), "shape"),
         (lambda: Poisson(np.inf), "finite"),
         (lambda: Multinomial([0.5, 0.5], n_trials=-1), "n_trials"),
@@ -127,6 +134,90 @@ def test_gamma_of_a_constant_column():
     for X in ([2.0, 2.0, 2.0], [2.0], [1e300, 1e300]):
         with pytest.raises(ColumnError, match="column 0 is constant"):
             Gamma().fit(X)
+
+
+# von mises
+
+
+@pytest.mark.parametrize("k", [1e-9, 1e-3, 0.5, 2.0, 60.0, 499.0, 501.0, 1e5])
+def test_concentration_solves_its_equation(k):
+    length = 1 - stats.vonmises(k).expect(lambda t: 2 * np.sin(t / 2) ** 2) if 1e-3 <= k < 100 else None
+    if length is None:  # k / 2, and the first terms of the asymptotic series
+        length = k / 2 if k < 1 else 1 - 1 / (2 * k) - 1 / (8 * k**2) - 1 / (8 * k**3) - 25 / (128 * k**4)
+    found = VonMises().from_statistics(Sums(np.array([0.0, length, 1.0])))
+    assert found.concentration[0] == pytest.approx(k, rel=1e-8)
+    assert found.direction[0] == pytest.approx(np.pi / 2)
+
+
+def test_angles_do_not_mind_full_turns():
+    X = stats.vonmises(3.0, loc=3.0).rvs(50, random_state=0)
+    turned = VonMises().fit(X + 2 * np.pi * np.arange(-25, 25))
+    np.testing.assert_allclose(turned.concentration, VonMises().fit(X).concentration, rtol=1e-12)
+    np.testing.assert_allclose(VonMises(3.0, 2.0).log_prob(X), VonMises(3.0, 2.0).log_prob(X - 2 * np.pi), rtol=1e-10)
+    assert VonMises(3.0, 2.0).sample(500, random_state=0).min() >= 3.0 - np.pi
+
+
+def test_angles_that_cancel_are_uniform():
+    found = VonMises().fit([0.0, np.pi / 2, np.pi, -np.pi / 2])
+    assert found.concentration[0] < 1e-15
+    np.testing.assert_allclose(found.prob([0.3, 2.0]), 1 / (2 * np.pi))
+
+
+def test_one_angle_has_no_concentration():
+    for X in ([1.0], [1.0, 1.0 + 2 * np.pi]):
+        with pytest.raises(ColumnError, match="column 0 is one angle only"):
+            VonMises().fit(X)
+
+
+@pytest.mark.parametrize("other", [VonMises(1.0, 2.0), VonMises(-2.0, 30.0), VonMises(0.0, 0.0)], ids=str)
+def test_divergence_of_directions(other):
+    p, x = VonMises(0.4, 5.0), np.linspace(0.4 - np.pi, 0.4 + np.pi, 2001)[:-1]
+    by_sum = (p.prob(x) * (p.log_prob(x) - other.log_prob(x))).mean() * 2 * np.pi  # exact for periodic functions
+    assert kl_divergence(p, other) == pytest.approx(by_sum, rel=1e-10)
+
+
+# negative binomial
+
+
+def test_counts_that_vary_no_more_than_poisson_have_its_likelihood():
+    for X in ([1, 2, 2, 3], [4], [0, 1, 0, 1]):
+        found = NegativeBinomial().fit(X)
+        np.testing.assert_allclose(found.log_prob(X), Poisson().fit(X).log_prob(X), atol=1e-7)
+    nothing = NegativeBinomial().fit([0, 0, NAN])
+    np.testing.assert_array_equal(nothing.log_prob([0, 1]), [0, -np.inf])
+    assert (nothing.entropy(), nothing.variance[0], nothing.mode[0], nothing.quantile(1.0)[0]) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("d", [10_001, 10_500, 14_000])
+def test_size_of_nearly_poisson_counts(d):
+    # of two large counts the variance is d^2, and the size tends to mean^2 / (variance - mean)
+    mean = 1e8
+    found = NegativeBinomial().fit([mean - d, mean + d])
+    assert found.size[0] == pytest.approx(mean**2 / (d**2 - mean), rel=1e-3)
+
+
+def test_histograms_add_and_know_their_columns():
+    one = NegativeBinomial().statistics([[0, 3], [NAN, 3]])
+    np.testing.assert_array_equal(one.values, [0, 3])
+    np.testing.assert_array_equal(one.weight, [[1, 0], [0, 2]])
+    with pytest.raises(ValueError, match="columns do not add"):
+        one + NegativeBinomial().statistics([1, 2])
+    with pytest.raises(ValueError, match="2 columns"):
+        NegativeBinomial(1.0, 1.0).from_statistics(one)
+    with pytest.raises(ValueError, match="more rows were taken away"):
+        NegativeBinomial().from_statistics(one - one - one)
+
+
+# names
+
+
+def test_families_by_name():
+    assert family_named("von_mises") == VonMises()
+    assert family_named("negative_binomial") == NegativeBinomial()
+    assert family_named("counts") == family_named("poisson") == Poisson()
+    assert family_named("gaussian") == Gaussian()
+    with pytest.raises(ValueError, match="no family 'vonmises': known are bernoulli"):
+        family_named("vonmises")
 
 
 # multinomial

@@ -20,10 +20,12 @@ from latently.distributions import (
     Gamma,
     Gaussian,
     Multinomial,
+    NegativeBinomial,
     NormalInverseWishart,
     Poisson,
     Product,
     Sums,
+    VonMises,
 )
 
 COVARIANCE = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])
@@ -68,6 +70,10 @@ CASES = {
     "poisson": Case(Poisson([2.5, 0.4]), Poisson(), Gamma(2, 1), (-1, 1.5, np.inf), 2),
     "exponential": Case(Exponential([2.0, 0.5]), Exponential(), Gamma(3, 2), (-1, np.inf), 2),
     "gamma": Case(Gamma([2.0, 0.7], [3.0, 0.5]), Gamma(), None, (0, -1, np.inf), 4),
+    "von mises": Case(VonMises([0.5, -3.0], [2.0, 0.7]), VonMises(), None, n_parameters=4),
+    "negative binomial": Case(
+        NegativeBinomial([2.5, 9.0], [1.5, 4.0]), NegativeBinomial(), None, (-1, 1.5, np.inf), 4
+    ),
     "product": Case(
         Product([(Gaussian([0.0, 1.0], PAIR), [2, 0]), (Poisson(3.0), 1), (Categorical([0.4, 0.6]), 3)]),
         Product([(Gaussian(), [2, 0]), (Poisson(), 1), (Categorical(n_categories=2), 3)]),
@@ -213,12 +219,17 @@ CONTINUOUS = [
     Gamma(0.5, 1.0),
     Beta(2.0, 3.0),
     Beta(0.7, 0.6),
+    VonMises(2.0, 0.0),
+    VonMises(2.0, 3.0),
+    VonMises(-3.0, 400.0),
 ]
 DISCRETE = [
     Bernoulli(0.3),
     Categorical([0.2, 0.0, 0.8]),
     Poisson(4.0),
     Poisson(0.0),
+    NegativeBinomial(2.0, 5.0),
+    NegativeBinomial(0.0, 1.0),
     Multinomial([0.2, 0.5, 0.3], n_trials=5),
 ]
 
@@ -239,7 +250,7 @@ def test_probabilities_sum_to_one(p):
     assert p.prob(X).sum() == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("p", CONTINUOUS + DISCRETE[:4], ids=str)
+@pytest.mark.parametrize("p", CONTINUOUS + DISCRETE[:6], ids=str)
 def test_quantile_inverts_cdf(p):
     q = np.array([0.01, 0.2, 0.5, 0.77, 0.99])
     x = p.quantile(q)[:, 0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, optimize, stats
 
 from latently.distributions import (
     Bernoulli,
@@ -13,12 +13,15 @@ from latently.distributions import (
     Gamma,
     Gaussian,
     Multinomial,
+    NegativeBinomial,
     NormalInverseWishart,
     Poisson,
+    VonMises,
 )
 
 REAL, POSITIVE = np.array([-3.0, -0.1, 0.0, 0.7, 5.0, 40.0]), np.array([-1.0, 0.01, 0.7, 5.0, 40.0])
 COUNTS, UNIT = np.array([-1.0, 0.0, 1.0, 2.0, 7.0, 30.0]), np.array([-0.5, 0.01, 0.3, 0.99, 1.5])
+ANGLES = np.array([-1.1, -0.1, 0.0, 0.8, 2.0, 3.9])  # within a turn of 0.8, where scipy's cdf is ours
 UNIVARIATE = [
     (Gaussian(1.5, 4.0), stats.norm(1.5, 2.0), REAL),
     (Gaussian(1.5, 4.0, kind="diag"), stats.norm(1.5, 2.0), REAL),
@@ -30,6 +33,11 @@ UNIVARIATE = [
     (Bernoulli(0.3), stats.bernoulli(0.3), COUNTS),
     (Poisson(3.7), stats.poisson(3.7), COUNTS),
     (Poisson(0.01), stats.poisson(0.01), COUNTS),
+    (NegativeBinomial(3.7, 2.5), stats.nbinom(2.5, 2.5 / 6.2), COUNTS),
+    (NegativeBinomial(3.7, 0.4), stats.nbinom(0.4, 0.4 / 4.1), COUNTS),
+    (NegativeBinomial(20.0, 60.0), stats.nbinom(60.0, 0.75), COUNTS),
+    (VonMises(0.8, 0.3), stats.vonmises(0.3, loc=0.8), ANGLES),
+    (VonMises(0.8, 2.5), stats.vonmises(2.5, loc=0.8), ANGLES),
     (Categorical([0.2, 0.5, 0.3]), stats.rv_discrete(values=([0, 1, 2], [0.2, 0.5, 0.3])), COUNTS),
 ]
 
@@ -52,6 +60,46 @@ def test_entropy_of_large_poisson_counts(rate):
     x = np.arange(max(0, rate - 60 * np.sqrt(rate)), rate + 60 * np.sqrt(rate)).astype(int)
     log_p = stats.poisson(rate).logpmf(x)
     assert Poisson(rate).entropy() == pytest.approx(-np.sum(np.exp(log_p) * log_p), rel=1e-8)
+
+
+@pytest.mark.parametrize("k", [0.0, 0.3, 7.0, 49.0, 100.0, 1e4, 1e8])
+def test_von_mises_by_quadrature(k):
+    # scipy's own cdf is a series below a concentration of 50 (absolute errors of 1e-15), an approximation above
+    ours, unit = VonMises(0.0, k), min(1.0, 3 / np.sqrt(k + 1e-300))
+    edges = -np.pi, -min(np.pi, 14 * unit)
+
+    def integral(what, low, high):
+        return integrate.quad(what, low, high, epsabs=0, epsrel=1e-13, limit=500)[0]
+
+    for x in (-2.9 * unit, -unit, -0.1 * unit):
+        lower = integral(lambda t: np.exp(stats.vonmises(k).logpdf(t)), edges[1], x)
+        np.testing.assert_allclose(ours.cdf([x, -x]), [lower, 1 - lower], rtol=1e-10)
+        np.testing.assert_allclose(ours.quantile(lower), x, rtol=1e-10)
+    second = integral(lambda t: 2 * t**2 * np.exp(stats.vonmises(k).logpdf(t)), edges[1], 0.0)
+    np.testing.assert_allclose(ours.variance, second, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("mean", "size"), [(1e-3, 0.01), (2.0, 1e-3), (3.0, 49.0), (3.0, 51.0), (1e3, 0.2), (5.0, 5e8)]
+)
+def test_negative_binomial_over_all_counts(mean, size):
+    p = NegativeBinomial(mean, size)
+    x = np.arange(min(p.quantile(1 - 1e-12)[0] * 2 + 50, 3e5))
+    theirs = stats.nbinom(size, size / (size + mean)) if size < 1e6 else stats.poisson(mean)  # its limit
+    tolerance = 1e-10 if size < 1e6 else 1e-6
+    np.testing.assert_allclose(p.log_prob(x[:200]), theirs.logpmf(x[:200]), rtol=tolerance)
+    log_p = p.log_prob(x)
+    assert np.exp(log_p).sum() == pytest.approx(1, abs=1e-11)
+    assert p.entropy() == pytest.approx(-(np.exp(log_p) * log_p).sum(), rel=1e-8)
+    np.testing.assert_allclose(p.cdf(x[:200]), np.cumsum(np.exp(log_p))[:200], rtol=1e-10)
+
+
+def test_entropy_of_large_negative_binomial_counts():
+    # beyond a million counts it is an integral: as for a Gamma, whose rates it draws, if those are large
+    assert NegativeBinomial(1e9, 3.0).entropy() == pytest.approx(stats.gamma(3.0, scale=1e9 / 3).entropy(), rel=1e-8)
+    near, far = NegativeBinomial(8e3, 1.0).entropy(), NegativeBinomial(4e4, 1.0).entropy()  # by sum, and by integral
+    theirs = [-(np.log(p) + (1 - p) / p * np.log1p(-p)) for p in (1 / 8001, 1 / 40001)]
+    np.testing.assert_allclose([near, far], theirs, rtol=1e-11)
 
 
 def test_columns_multiply():
@@ -122,3 +170,27 @@ def test_maximum_likelihood_gamma_equals_scipys():
     shape, _, scale = stats.gamma.fit(X, floc=0)
     found = Gamma().fit(X)
     np.testing.assert_allclose([found.shape[0], found.rate[0]], [shape, 1 / scale], rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [0.05, 0.9, 2.0, 20.0, 3000.0])
+def test_maximum_likelihood_von_mises(k):
+    X = stats.vonmises(k, loc=2.9).rvs(400, random_state=1)
+    found = VonMises().fit(X)
+    kappa, location, _ = stats.vonmises.fit(X, fscale=1)
+    np.testing.assert_allclose(found.concentration, kappa, rtol=1e-6)
+    np.testing.assert_allclose(np.exp(1j * found.direction), np.exp(1j * location), rtol=1e-10)
+
+
+def _negative_log_likelihood(X, log_mean, log_size):
+    mean, size = np.exp(log_mean), np.exp(log_size)
+    return -stats.nbinom(size, size / (size + mean)).logpmf(X).sum()
+
+
+@pytest.mark.parametrize(("mean", "size"), [(0.5, 0.02), (3.0, 2.0), (4.0, 30.0), (5000.0, 0.3), (5000.0, 200.0)])
+def test_maximum_likelihood_negative_binomial(mean, size):
+    X = stats.nbinom(size, size / (size + mean)).rvs(600, random_state=3)
+    found = NegativeBinomial().fit(X)
+    start = np.log([X.mean(), 0.7 * found.size[0]])
+    best = optimize.minimize(lambda t: _negative_log_likelihood(X, *t), start, method="Nelder-Mead", tol=1e-9)
+    np.testing.assert_allclose([found.mean[0], found.size[0]], np.exp(best.x), rtol=1e-5)  # it stops at 1e-6 or so
+    assert _negative_log_likelihood(X, *np.log([found.mean[0], found.size[0]])) <= best.fun + 1e-8

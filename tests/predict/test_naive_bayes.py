@@ -225,7 +225,7 @@ def test_bad_input_is_named():
 
 def test_all_missing_columns_and_a_class_with_one_row():
     X, y = mixed(50)
-    X = X.drop(columns="wait").assign(blank=np.nan, void=pd.Series([None] * 50, dtype="str"))
+    X = X.drop(columns="wait").assign(blank=np.nan, void=pd.Series([None] * 50, dtype="string"))
     y = np.array(y)
     y[0] = "odd"
     model = NaiveBayes({"visits": "counts"}).fit(X, y)

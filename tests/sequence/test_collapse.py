@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.sequence.series import GEYSER, NILE
 
 from latently.distributions import Exponential, Gamma, Gaussian, NormalInverseWishart, Product
-from latently.distributions.components.floor import Floor
+from latently.distributions.floor import Floor
 from latently.learn import select
 from latently.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, MixtureOf
 

@@ -1,4 +1,4 @@
-"""Find every estimator of the library, so that a new one is swept without being listed."""
+"""Find every estimator of the library, so that a new one is checked without being listed."""
 
 import importlib
 import inspect

@@ -43,7 +43,7 @@ def law_converged_is_honest(case: Case) -> None:
 
 @law("fit", when=lambda case: case.iterations is not None)
 def law_running_out_of_iterations_is_told(case: Case) -> None:
-    """A fit that stops at `max_iter` warns (`ConvergenceWarning`), and `reason_` says so; `trace_` has all iterations."""
+    """Fits that stop at `max_iter` warn (`ConvergenceWarning`), and `reason_` says so; `trace_` has all iterations."""
     from sklearn.exceptions import ConvergenceWarning
 
     model = case.new(n_init=1, max_iter=1, tol=0.0)

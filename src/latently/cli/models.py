@@ -19,7 +19,7 @@ def models(*, json: Json = False) -> None:
         return
     width = max(len(model["model"]) for model in listed)
     for model in listed:
-        print(f"{model['model']:<{width}}  {model['text']} ({model['room']})")
+        print(f"{model['model']:<{width}}  {model['text']} ({model['package']})")
 
 
 def known() -> dict[str, Any]:
@@ -47,10 +47,10 @@ def _described(name: str, cls: Any) -> dict[str, Any]:
     settings = [key for key in cls().get_params(deep=False) if not key.startswith("_")]
     text = " ".join(first.split())
     text = text if text.endswith("...") else text.removesuffix(".")
-    room = ".".join(cls.__module__.split(".")[:2])
+    package = ".".join(cls.__module__.split(".")[:2])
     return {
         "model": name,
-        "room": room,
+        "package": package,
         "text": text,
         "settings": settings,
     }

@@ -9,10 +9,9 @@ from dataclasses import fields
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from latently.distributions.inputs import Array, ColumnError, as_columns, as_rows, as_weights, frozen, generator
-from latently.distributions.statistics import Additive, Sums
+from latently.distributions.inputs import Array, as_columns, as_rows, frozen, generator
 
 UNSET: Any = None
 """The value of a parameter in a template: a distribution that has its configuration and awaits a fit."""
@@ -67,6 +66,9 @@ class Distribution(ABC):
     def _unfitted(self) -> NoReturn:
         names = ", ".join(self.PARAMETERS)
         raise ValueError(f"this {type(self).__name__} is a template without {names}: call fit, or give them")
+
+    def _lacks(self, method: str, what: str) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} has no {what}: its class does not define `{method}`")
 
     def _ready(self) -> Self:
         return self if self.is_fitted else self._unfitted()
@@ -182,17 +184,17 @@ class Distribution(ABC):
     def _sample(self, n: int, rng: np.random.Generator) -> Array: ...
 
     def _cdf(self, X: Array) -> Array:
-        raise TypeError(f"{type(self).__name__} has no cdf in closed form")
+        return self._lacks("_cdf", "cdf")
 
     def _quantile(self, q: Array, upper: bool = False) -> Array:
         """Give (m, d) quantiles of levels q (m, 1), counted from the upper end if asked."""
-        raise TypeError(f"{type(self).__name__} has no quantiles in closed form")
+        return self._lacks("_quantile", "quantiles")
 
     def _marginal(self, columns: list[int]) -> "Distribution":
-        raise TypeError(f"{type(self).__name__} has no marginal of its own kind")
+        return self._lacks("_marginal", "marginal of some of its columns")
 
     def _conditional(self, columns: list[int], values: Array, rest: list[int]) -> "Distribution":
-        raise TypeError(f"{type(self).__name__} has no conditional of its own kind")
+        return self._lacks("_conditional", "conditional given some of its columns")
 
     def _kl(self, other: "Distribution") -> float | None:
         """Divergence from self to other in closed form, or None where there is none."""
@@ -201,95 +203,6 @@ class Distribution(ABC):
     def _atoms(self) -> Array | None:
         """Give all rows with probability (up to a tail below rounding) of a discrete distribution, (m, d)."""
         return None
-
-
-class Family(Distribution):
-    """A distribution that learns from data by statistics that add."""
-
-    @abstractmethod
-    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
-        """Sum up what a fit needs to know about the rows; missing entries add nothing."""
-
-    def expected_statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
-        """Sum up statistics with the missing entries at their expectation under the current parameters."""
-        return self.statistics(X, weights)
-
-    @abstractmethod
-    def from_statistics(self, stats: Additive, prior: Any = None) -> Self:
-        """Fit from statistics: maximum likelihood, or the mode of the posterior if a prior is given."""
-
-    def fit(self, X: ArrayLike, weights: ArrayLike | None = None, prior: Any = None) -> Self:
-        """Fit to the rows of X; the fitted distribution is returned, self stays as it was."""
-        return self.from_statistics(self.statistics(X, weights), prior)
-
-
-class ExponentialFamily(Family):
-    """A family whose log density is linear in features of the row.
-
-    ``log_prob(X) = features(X) @ natural() + log_base(X)``, and statistics are weighted sums of features: a
-    mixture of K of them costs two matrix products. `natural` has LOG_ZERO in the place of log 0.
-    """
-
-    VALUES: ClassVar[str] = "finite numbers"
-
-    @property
-    def has_features(self) -> bool:
-        """Whether `features`, `natural` and `log_base` can be used."""
-        return True
-
-    # statistics
-
-    def features(self, X: ArrayLike, origin: Array | None = None) -> Array:
-        """Features of each row, (n, P); zero for missing entries and for rows outside the support.
-
-        With an origin (d,), columns with a location (Gaussian) are taken relative to it; give `natural` and
-        `record` the same one. Other families have nothing to shift.
-        """
-        return self._features(self._inside(as_rows(X, self._width())), origin)
-
-    def log_base(self, X: ArrayLike) -> Array:
-        """Part of the log density that no parameter touches, (n,); -inf for rows outside the support."""
-        rows = as_rows(X, self._width())
-        return np.where(self._outside(rows).any(axis=1), -np.inf, self._log_base(self._inside(rows)))
-
-    def natural(self, origin: Array | None = None) -> Array:
-        """Coefficients of the features, (P,), all finite."""
-        return np.asarray(self._ready()._natural(origin))
-
-    def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Additive:
-        """Weighted sums of the features; an error names the first value outside the support."""
-        rows = self._supported(as_rows(X, self._width()))
-        w = as_weights(weights, len(rows))
-        return self.record(w @ self._features(rows, None), float(w @ self._log_base(rows)))
-
-    def record(self, total: Array, base: float = 0.0, origin: Array | None = None) -> Additive:
-        """Make summed features (P,) into the statistics that `from_statistics` reads."""
-        return Sums(total, base)
-
-    def _inside(self, X: Array) -> Array:
-        """Turn rows outside the support into missing ones."""
-        outside = np.asarray(self._outside(X).any(axis=1))
-        return np.where(outside[:, None], np.nan, X) if outside.any() else X
-
-    def _supported(self, X: Array) -> Array:
-        outside = self._outside(X)
-        if outside.any():
-            row, column = (int(i) for i in np.argwhere(outside)[0])
-            raise ColumnError(column, f"has {X[row, column]:g} in row {row}: {type(self).__name__} takes {self.VALUES}")
-        return X
-
-    @abstractmethod
-    def _outside(self, X: Array) -> NDArray[np.bool_]:
-        """Mark entries (n, d) that have no probability under any parameters; never a NaN."""
-
-    @abstractmethod
-    def _features(self, X: Array, origin: Array | None) -> Array: ...
-
-    @abstractmethod
-    def _natural(self, origin: Array | None) -> Array: ...
-
-    def _log_base(self, X: Array) -> Array:
-        return np.zeros(len(X))
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
-from latently.distributions.base import Family
+from latently.distributions.family import Family
 
 F = TypeVar("F", bound=Family)
 

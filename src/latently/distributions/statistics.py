@@ -1,10 +1,11 @@
 """Statistics that add: the arithmetic behind threads, chunks, `partial_fit`, `merge` and `forget`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add, sub
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently.distributions.inputs import Array, ColumnError
 
@@ -87,14 +88,14 @@ class Sums(Additive):
 
 @dataclass(frozen=True, eq=False)
 class Moments(Additive):
-    """Weighted moments about a centre, so that data far from zero keep their variance.
+    """Weighted moments about a centre, so that data far from zero keep their variance; of several groups side by side.
 
     Parameters
     ----------
-    weight : () sum of weights, or (d,) per column where entries may be missing
-    centre : (d,) the point that the moments are about
-    first : (d,) sum_i w_i (x_i - centre)
-    second : (d, d) or (d,) sum_i w_i (x_i - centre)(x_i - centre)', or its diagonal
+    weight : (...,) sum of weights, or (..., d) per column where entries may be missing
+    centre : (..., d) the point that the moments are about
+    first : (..., d) sum_i w_i (x_i - centre)
+    second : (..., d, d) or (..., d) sum_i w_i (x_i - centre)(x_i - centre)', or its diagonal
 
     Examples
     --------
@@ -110,42 +111,79 @@ class Moments(Additive):
     first: Array
     second: Array
 
-    def about(self, centre: Array) -> "Moments":
+    def shape_of_second(self) -> str:
+        """What the second moments are: "full", "tied", "diag" or "spherical" (see `products`)."""
+        return ("spherical", "diag", "full")[self.second.ndim - self.first.ndim + 1]
+
+    def by_column(self) -> Array:
+        """The weight behind each column, in a shape that goes with `first`."""
+        weight = np.asarray(self.weight)
+        return weight if weight.ndim == self.first.ndim else weight[..., None]
+
+    def about(self, centre: Array) -> Self:
         """Move the moments to another centre."""
-        step = self.centre - centre
-        first = self.first + self.weight * step
-        if self.second.ndim == 2:
-            second = self.second + np.outer(self.first, step) + np.outer(step, first)
-        else:
-            second = self.second + step * (self.first + first)
-        return Moments(self.weight, centre, first, second)
+        kind, step = self.shape_of_second(), self.centre - centre
+        first = self.first + self.by_column() * step
+        # sum r (z - c + s)(z - c + s)' = second + first s' + s moved'
+        second = self.second + products(kind, self.first, step) + products(kind, step, first)
+        return replace(self, centre=centre, first=first, second=second)
+
+    def offsets(self) -> Array:
+        """From each centre to the mean; zero where there is no weight."""
+        weight = np.broadcast_to(self.by_column(), self.first.shape)
+        return np.divide(self.first, weight, out=np.zeros(self.first.shape), where=weight > 0)
 
     def mean(self) -> Array:
-        """Weighted mean (d,); the centre where there is no weight."""
-        return self.centre + self._offset()
+        """Weighted mean (..., d); the centre where there is no weight."""
+        return np.asarray(self.centre + self.offsets())
 
     def scatter(self) -> Array:
-        """Sum of squares about the mean, (d, d) or (d,)."""
-        offset = self._offset()
-        if self.second.ndim == 2:
-            centred = self.second - np.outer(offset, self.first)
-            return np.asarray((centred + centred.T) / 2)
-        return np.asarray(self.second - offset * self.first)
+        """Sum of squares about the mean, shaped as `second`."""
+        kind = self.shape_of_second()
+        centred = self.second - products(kind, self.offsets(), self.first)
+        if kind in ("full", "tied"):
+            return np.asarray((centred + np.swapaxes(centred, -1, -2)) / 2)
+        return np.asarray(centred)
 
-    def _offset(self) -> Array:
-        weight = np.broadcast_to(self.weight, self.first.shape)
-        return np.divide(self.first, weight, out=np.zeros(self.first.shape), where=weight > 0)
+    def mass(self) -> Array:
+        """Weight behind each entry of `second`; every column of a spherical covariance counts."""
+        kind, weight = self.shape_of_second(), np.asarray(self.weight)
+        if kind == "tied":
+            return np.asarray(weight.sum())
+        if kind == "spherical":
+            return np.asarray((self.by_column() * np.ones_like(self.first)).sum(axis=-1))
+        return self.by_column() if kind == "diag" else weight[..., None, None]
+
+    def permuted(self, order: NDArray[np.intp]) -> Self:
+        """The same moments with the groups in another order."""
+        second = self.second if self.shape_of_second() == "tied" else self.second[order]
+        return replace(
+            self, weight=self.weight[order], centre=self.centre[order], first=self.first[order], second=second
+        )
 
     def _combine(self, other: Self, sign: int) -> Self:
         if self.second.shape != other.second.shape:
             raise ValueError(f"moments of shapes {self.second.shape} and {other.second.shape} do not add")
+        if other.centre is self.centre:
+            return self._added(self, other, sign)
         theirs = other.about(self.centre)
-        rough = Moments(self.weight + sign * other.weight, self.centre, self.first + sign * theirs.first, self.second)
+        rough = replace(self, weight=self.weight + sign * other.weight, first=self.first + sign * theirs.first)
         # about the common mean the two parts add without cancellation
-        mine, theirs = self.about(rough.mean()), other.about(rough.mean())
-        return type(self)(
-            rough.weight, mine.centre, mine.first + sign * theirs.first, mine.second + sign * theirs.second
-        )
+        middle = rough.mean()
+        return self._added(self.about(middle), other.about(middle), sign)
+
+    def _added(self, mine: Self, theirs: Self, sign: int) -> Self:
+        parts = {name: getattr(mine, name) + sign * getattr(theirs, name) for name in ("weight", "first", "second")}
+        return replace(mine, **parts)
+
+
+def products(kind: str, left: Array, right: Array) -> Array:
+    """Outer products of rows (..., d): (..., d, d) full, their sum (d, d) tied, diagonals diag, traces spherical."""
+    if kind == "full":
+        return np.asarray(left[..., :, None] * right[..., None, :])
+    if kind == "tied":
+        return np.asarray(left.T @ right)
+    return left * right if kind == "diag" else np.asarray((left * right).sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from latently.data.storage.container import LoadError
-from latently.persist.records import RECORDS
+from latently.persist.records import FORMER, RECORDS
 
 # The packages whose public classes are models or parts of models.
 _OPEN = (
@@ -112,6 +112,14 @@ def class_of(name: Any, where: str, maker: str) -> type:
             "(latently.persist.register)"
         )
     return cls
+
+
+def former(name: Any) -> Any:
+    """What reads the fields of a record of an earlier version; None if the name is not one of those."""
+    if not isinstance(name, str) or name not in FORMER:
+        return None
+    module, _, last = FORMER[name].partition(":")
+    return getattr(importlib.import_module(module), last)
 
 
 def _find(name: str) -> type | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from latently.data.storage import packing
 from latently.data.storage.container import LoadError
-from latently.persist.classes import class_of, is_estimator, is_record
+from latently.persist.classes import class_of, former, is_estimator, is_record
 
 _STREAMS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 _FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
@@ -101,6 +101,9 @@ class Decoder:
         return class_of(need(node, "class", path), path, self._maker)
 
     def _record(self, node: dict[str, Any], path: str) -> Any:
+        if (read := former(node.get("class"))) is not None:
+            self._built[path] = read(**self._named(need(node, "fields", path), path))
+            return self._built[path]
         cls = self._class(node, path)
         if not is_record(cls):
             raise LoadError(f"{path} is saved as a record, but {cls.__name__} is none")

@@ -5,17 +5,14 @@ under a name from this table.
 """
 
 RECORDS = {
+    # statistics of families
+    "count-histogram/1": "latently.distributions.families.negative_binomial:Histogram",
     # components of mixtures
     "gaussian-frame/1": "latently.distributions.components.gaussian.params:Frame",
     "gaussian-params/1": "latently.distributions.components.gaussian.params:GaussianParams",
+    "gaussian-prior/1": "latently.distributions.components.gaussian.prior:GaussianPrior",
     "gaussian-moments/1": "latently.distributions.components.gaussian.moments:GaussianMoments",
-    "numeric-params/1": "latently.distributions.components.numeric:Normals",
-    "numeric-moments/1": "latently.distributions.components.numeric:NormalSums",
-    "numeric-prior/1": "latently.distributions.components.numeric:NormalPrior",
     "numeric-block/1": "latently.distributions.components.numeric:NumericBlock",
-    "full-params/1": "latently.distributions.components.full_constraints:FullNormals",
-    "full-moments/1": "latently.distributions.components.full:FullSums",
-    "full-prior/1": "latently.distributions.components.full:FullPrior",
     "full-block/1": "latently.distributions.components.full:FullBlock",
     "full-constraints/1": "latently.distributions.components.full_constraints:FullLimits",
     "gaussian-limits/1": "latently.distributions.components.gaussian.bounded:Limits",
@@ -63,4 +60,14 @@ RECORDS = {
     "column-curve/1": "latently.prepare.columns:Curve",
     "column-step/1": "latently.prepare.columns:NumericStep",
     "row-judge/1": "latently.prepare.rows:RowJudge",
+}
+
+FORMER = {
+    # what has become of records of earlier versions: how their fields are read
+    "numeric-params/1": "latently.distributions.components.gaussian.former:numeric_params",
+    "full-params/1": "latently.distributions.components.gaussian.former:full_params",
+    "numeric-moments/1": "latently.distributions.components.gaussian.former:moments",
+    "full-moments/1": "latently.distributions.components.gaussian.former:moments",
+    "numeric-prior/1": "latently.distributions.components.gaussian.former:prior",
+    "full-prior/1": "latently.distributions.components.gaussian.former:prior",
 }

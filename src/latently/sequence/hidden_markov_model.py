@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from latently.distributions import ColumnError, Distribution, Gaussian
-from latently.distributions.components.floor import Floor
-from latently.sequence.emissions.family import FamilyEmission, Theta, start_families
-from latently.sequence.emissions.start import StartData, clusters
+from latently.distributions.components.family import FamilyBlock, Members
+from latently.distributions.floor import Floor
+from latently.sequence.emissions.base import Emission
+from latently.sequence.emissions.start import StartData, clusters, start_families
 from latently.sequence.hmm.base import BaseHMM
 from latently.sequence.inference.chain import Array, Ints
 from latently.sequence.model.semi_markov import start_durations
@@ -23,8 +24,9 @@ class HiddenMarkovModel(DurationsMixin):
     n_components
         Number of states.
     emission
-        A distribution such as ``Gaussian()``, ``Poisson()``, or ``Product([...])`` for columns of several types;
-        or a list with one for each state. Distributions of a list that have parameters start from them.
+        A distribution such as ``Gaussian()``, ``Poisson()``, or ``Product([...])`` for columns of several types; its
+        name, as "von_mises"; or a list with one for each state. Distributions of a list that have parameters start
+        from them.
     emission_prior
         Prior of the parameters of each distribution, or None.
     tied
@@ -167,18 +169,22 @@ class HiddenMarkovModel(DurationsMixin):
     def _n_columns(self) -> int | None:
         return self.emissions_[0].n_columns if self._has("emissions_") else None
 
-    def _emission(self, X: Array | None) -> FamilyEmission:
-        owner = np.repeat(self._owner(), self._copies())
-        return FamilyEmission(owner, self.emission_prior, "e" in self.params, None if X is None else Floor.of(X))
+    def _emission(self, X: Array | None) -> Emission:
+        d = self.emissions_[0].n_columns if X is None else X.shape[1]
+        floor = None if X is None else Floor.of(X)
+        block = FamilyBlock(
+            tuple(range(d)), tuple(map(str, range(d))), widths=(0,) * d, prior=self.emission_prior, floor=floor
+        )
+        return Emission(block, np.repeat(self._owner(), self._copies()), "e" in self.params)
 
-    def _theta(self) -> Theta:
+    def _theta(self) -> Members:
         if not self._has("emissions_"):
             raise NotFittedError("this HiddenMarkovModel has no parameters yet: call fit, or assign them")
         parts: list[Distribution] = list(self.emissions_)
         if len(parts) != self.n_components or not all(part.is_fitted for part in parts):
             raise ValueError(f"emissions_ must be {self.n_components} distributions with parameters")
         owner = self._owner()
-        return tuple(parts[int(np.flatnonzero(owner == e)[0])] for e in range(int(owner.max()) + 1))  # type: ignore[misc]
+        return Members(tuple(parts[int(np.flatnonzero(owner == e)[0])] for e in range(int(owner.max()) + 1)))
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         rows = data.X[~np.isnan(data.X).all(axis=1)]
@@ -195,7 +201,7 @@ class HiddenMarkovModel(DurationsMixin):
         except ColumnError as problem:
             n = len(rows)
             raise ValueError(f"{problem}; there is n_samples={n}" if n == 1 else str(problem)) from None
-        found: dict[str, Any] = {"emissions_": [theta[e] for e in self._owner()], "durations_": None}
+        found: dict[str, Any] = {"emissions_": [theta.members[e] for e in self._owner()], "durations_": None}
         if self.duration is not None:
             found["durations_"] = list(start_durations(self.duration, K, self._copies(), data.lengths))
         return found
@@ -203,5 +209,5 @@ class HiddenMarkovModel(DurationsMixin):
     def _needs_init(self, letter: str) -> bool:
         return super()._needs_init(letter) and (letter != "d" or self.duration is not None)
 
-    def _store_theta(self, theta: Theta) -> None:
-        self._store(emissions_=[theta[e] for e in self._owner()])
+    def _store_theta(self, theta: Members) -> None:
+        self._store(emissions_=[theta.members[e] for e in self._owner()])

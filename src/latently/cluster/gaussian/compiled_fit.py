@@ -55,7 +55,7 @@ def climbed(
     total, objectives = float(rows.shares.sum()), trace[:steps, 1]
     reason = _reason(objectives, total, tol, max_iter)
     stats = GaussianMoments(
-        total, float(trace[steps - 1, 0]), start.kind, start.frame, N, centre, S1, S2 if start.kind == "full" else S2[0]
+        total, float(trace[steps - 1, 0]), N, centre, S1, S2 if start.kind == "full" else S2[0], start.kind, start.frame
     )
     params = replace(start, weights=weights, means=means, covariances=covariances.reshape(start.covariances.shape))
     return Fit(params, stats, tuple(objectives.tolist()), int(steps), reason == "converged", reason)

@@ -1,6 +1,6 @@
 """The Gaussian mixture as the engine sees it: expect and update."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from latently import compiled
 from latently.data.sources.chunks import Chunk
 from latently.distributions.components.gaussian.collapse import lost_nats
 from latently.distributions.components.gaussian.constraints import Constraints
-from latently.distributions.components.gaussian.gradient import packed, packed_gradient, unpacked
+from latently.distributions.components.gaussian.gradient import pack, packed_gradient, unpack
 from latently.distributions.components.gaussian.missing import (
     chunk_patterns,
     expect_missing,
@@ -24,8 +24,9 @@ from latently.distributions.components.gaussian.params import (
     powers_of_two,
     upper_triangle,
 )
-from latently.distributions.components.gaussian.prior import FramePrior, MixturePrior, relative_prior
+from latently.distributions.components.gaussian.prior import GaussianPrior, MixturePrior, relative_prior
 from latently.distributions.components.gaussian.update import updated
+from latently.distributions.unconstrained import Reader
 from latently.learn.engine.protocol import Array
 
 _NO_WEIGHTS = np.empty(0)
@@ -57,7 +58,7 @@ class GaussianMixtureModel:
         else:
             by = _expect_features if params.suits_features else _expect_centred
             bound, weight, centre, first, second = by(params, chunk, X, weights)
-        return GaussianMoments(chunk.total_weight, bound, self.kind, params.frame, weight, centre, first, second)
+        return GaussianMoments(chunk.total_weight, bound, weight, centre, first, second, self.kind, params.frame)
 
     def update(self, params: GaussianParams, stats: GaussianMoments) -> GaussianParams:
         """Weights, means and covariances that are best for these moments."""
@@ -72,7 +73,7 @@ class GaussianMixtureModel:
         """Nats per row that the objective may lose where a matrix is so near to singular that its update is inexact."""
         return lost_nats(params)
 
-    def frame_prior(self, params: GaussianParams) -> FramePrior:
+    def frame_prior(self, params: GaussianParams) -> GaussianPrior:
         """The prior in the frame of some parameters."""
         k = len(params.weights)
         if self.prior is None:
@@ -81,15 +82,22 @@ class GaussianMixtureModel:
 
     def pack(self, params: GaussianParams) -> Array:
         """The parameters as a vector without constraints."""
-        return packed(params)
+        logits = np.log(np.maximum(params.weights, np.finfo(float).tiny))
+        return np.concatenate([logits, pack(params)])
 
     def unpack(self, like: GaussianParams, vector: Array) -> GaussianParams:
         """Parameters from such a vector."""
-        return unpacked(like, vector)
+        reader, k = Reader(vector), len(like.weights)
+        logits = reader.take((k,))
+        raised = np.exp(logits - logits.max())
+        return replace(unpack(like, reader), weights=raised / raised.sum())
 
     def gradient(self, params: GaussianParams, stats: GaussianMoments) -> Array:
         """Gradient of the objective in the vector."""
-        return packed_gradient(params, stats, self.frame_prior(params))
+        prior = self.frame_prior(params)
+        counts = stats.weight + prior.excess
+        logits = counts - params.weights * counts.sum()
+        return np.concatenate([logits, packed_gradient(params, stats, prior)])
 
     def log_joint(self, params: GaussianParams, X: Array) -> Array:
         """(n, k) log p(x_i, component k), with missing entries summed out."""

@@ -121,7 +121,8 @@ def _moved(params: GaussianParams, step: Array) -> GaussianParams:
 def _score(model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce) -> Array:
     """(coordinates,) first derivatives of the objective."""
     stats = reduce(lambda chunk: model.expect(params, chunk))
-    counts, means, inner = gradients(params, stats, model.frame_prior(params))
+    prior = model.frame_prior(params)
+    counts, (means, inner) = stats.weight + prior.excess, gradients(params, stats, prior)
     if params.shape_of_roots == "triangular":
         rows, columns = np.tril_indices(params.means.shape[1])
         inner = np.where(rows == columns, 1.0, 2.0) * inner[..., rows, columns]

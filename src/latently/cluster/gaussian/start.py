@@ -115,8 +115,8 @@ def _moments(kind: Kind, frame: Frame, Z: Array, shares: Array) -> GaussianMomen
     centre = np.divide(shares.T @ Z, weight[:, None], out=blank, where=weight[:, None] > 0)
     second = np.stack([_second(kind, Z - c, r) for c, r in zip(centre, shares.T, strict=True)])
     return GaussianMoments(
-        float(weight.sum()), 0.0, kind, frame, weight, centre, np.zeros_like(centre),
-        second.sum(axis=0) if kind == "tied" else second,
+        float(weight.sum()), 0.0, weight, centre, np.zeros_like(centre),
+        second.sum(axis=0) if kind == "tied" else second, kind, frame,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from latently.cluster.mixture.gradient import ascend
+from latently.cluster.mixture.gradient import UnconstrainedMixture
 from latently.cluster.mixture.model import MixtureModel, MixtureParams, normalise
 from latently.cluster.mixture.start import coordinates, params_from
 from latently.data.sources.chunks import Chunk, ChunkSource
@@ -15,6 +15,7 @@ from latently.distributions import Parts
 from latently.distributions.components.base import Mask, Slab
 from latently.distributions.components.spread import SAMPLE_ROWS
 from latently.learn.engine.em import Fit, Hook, em
+from latently.learn.engine.gradient import ascend
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.reduce import reducing
 from latently.learn.engine.restarts import best_of
@@ -69,7 +70,7 @@ def fit_one(
     with reducing(source) as reduce:
         if method == "gradient":
             near = em(model, start, reduce, tol=tol, max_iter=min(_APPROACH, max_iter), on_iteration=on_iteration)
-            return (near, 0) if max_iter <= _APPROACH else (ascend(model, near, reduce, tol, max_iter, on_iteration), 0)
+            return (near if max_iter <= _APPROACH else _climbed(model, near, reduce, tol, max_iter, on_iteration)), 0
         fit = em(model, start, reduce, tol=tol, max_iter=max_iter, on_iteration=on_iteration)
         reseeds = 0
         while reseeds < len(fit.params.weights) and max_iter and not fit.halted:
@@ -81,6 +82,17 @@ def fit_one(
                 break
             fit, reseeds = again, reseeds + 1
         return fit, reseeds
+
+
+def _climbed(
+    model: MixtureModel, near: Fit, reduce: Reduce, tol: float, max_iter: int, on_iteration: Hook | None
+) -> Fit:
+    """Go on from where EM has come to by gradient; the trace goes on, too."""
+    free = UnconstrainedMixture(model, near.params, near.stats)
+    options: dict[str, Any] = {"tol": min(tol, 1e-9), "max_iter": max_iter - near.n_iter, "on_iteration": on_iteration}
+    fit = ascend(free, near.params, reduce, **options)
+    trace = (*near.trace, *(value for value in fit.trace if value > near.trace[-1]))
+    return replace(fit, trace=trace, n_iter=len(trace))
 
 
 def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce) -> MixtureParams | None:
@@ -96,7 +108,7 @@ def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce)
     share = min(_SEED_ROWS / fit.rows, 1 / k)
     weights = fit.params.weights * (1 - share)
     weights[dead] = share
-    parts = tuple(_replaced(old, new, dead) for old, new in zip(fit.params.parts, fresh.parts, strict=True))
+    parts = tuple(old.replaced(new, dead) for old, new in zip(fit.params.parts, fresh.parts, strict=True))
     constrained = tuple(block.constrained(theta) for block, theta in zip(model.blocks, parts, strict=True))
     return MixtureParams(weights / weights.sum(), constrained)
 
@@ -106,19 +118,6 @@ def _near_the_worst(model: MixtureModel, rows: Array) -> Mask:
     Z = coordinates(rows, model.blocks)
     rank = np.argsort(np.argsort(squared_distances(Z, Z[0]), kind="stable"), kind="stable")
     return rank < _SEED_ROWS
-
-
-def _replaced(old: Any, new: Any, k: int) -> Any:
-    """Old parameters with those of component k from the new ones."""
-
-    def put(a: Any, b: Any) -> Any:
-        if isinstance(a, tuple):
-            return (*a[:k], b[k], *a[k + 1 :])
-        out = a.copy()
-        out[k] = b[k]
-        return out
-
-    return replace(old, **{name: put(value, getattr(new, name)) for name, value in vars(old).items()})
 
 
 def worst_rows(model: MixtureModel, params: MixtureParams, source: ChunkSource, most: int) -> Array:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 from latently.cluster.mixture.base import TableMixture
 from latently.cluster.mixture.model import MixtureModel, MixtureParams
 from latently.cluster.mixture.prior import block_priors, check_keys, weight_pseudo, with_block_priors, with_limits
-from latently.cluster.mixture.table import asked_groups, check_counts, encode, make_blocks, make_schema, positions
+from latently.cluster.mixture.table import asked_groups, check_values, encode, make_blocks, make_schema, positions
 from latently.data import Schema
 from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.table_source import TableSource
@@ -34,9 +34,10 @@ class Mixture(TableMixture):
         Number of components.
     families
         What the columns are within a component, by name or position: ``{"age": Gaussian(), "job": Categorical(),
-        "visits": Poisson()}``, by words ("gaussian", "counts", "categorical", "ordinal", "binary"), or one
-        for all. A tuple of numeric columns with ``Gaussian()`` has a full covariance. Columns that are not
-        named follow the schema: numbers are Gaussian, all else is categorical.
+        "visits": Poisson()}``, by words ("gaussian", "counts", "categorical", "ordinal", "binary", or any name that
+        `latently.distributions.family_named` knows, as "von_mises"), or one for all. A tuple of numeric columns with
+        ``Gaussian()`` has a full covariance. Columns that are not named follow the
+        schema: numbers are Gaussian, all else is categorical.
     components
         A list of distributions over whole rows instead, one per component: templates, or with parameters to
         start from.
@@ -187,7 +188,7 @@ class Mixture(TableMixture):
         else:
             blocks = self.model_.blocks
         rows = encode(self.schema_, table, unseen="error" if learning else "missing")
-        check_counts(rows, blocks)
+        check_values(rows, blocks)
         return rows
 
     def _encoded(self, X: ChunkSource, *, reset: bool) -> ChunkSource:
@@ -199,7 +200,7 @@ class Mixture(TableMixture):
 
         def floats(table: Any) -> Array:
             rows = encode(self.schema_, table, unseen="error")
-            check_counts(rows, blocks)
+            check_values(rows, blocks)
             return rows
 
         return X.encoded(floats, self.schema_.names)

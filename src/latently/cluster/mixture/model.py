@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from latently.data.sources.chunks import Chunk
-from latently.distributions import Distribution, Parts, Product
-from latently.distributions.components.base import LOG_ZERO, Block, Ints, Slab, safe_log
+from latently.distributions import Distribution, Parts
+from latently.distributions.components.base import LOG_ZERO, Block, Ints, Slab, joined, safe_log
 from latently.distributions.components.constraints import WeightLimits
 from latently.learn.engine.protocol import Array, Statistics
 
@@ -121,8 +121,7 @@ class MixtureModel:
     def _component(self, params: MixtureParams, k: int) -> Distribution:
         pairs = zip(self.blocks, params.parts, strict=True)
         parts = [part for block, theta in pairs for part in block.distributions(theta, k)]
-        alone = len(parts) == 1 and parts[0][1] == tuple(range(len(parts[0][1])))
-        return parts[0][0] if alone else Product(parts)
+        return joined(parts)
 
     def from_components(self, given: Sequence[Distribution], weights: Array) -> MixtureParams:
         """Parameters from a distribution for each component."""

@@ -10,26 +10,13 @@ import numpy as np
 from latently.cluster.mixture.model import MixtureModel
 from latently.distributions import Dirichlet, Parts
 from latently.distributions.components.base import Block
-from latently.distributions.components.binary import BinaryBlock
-from latently.distributions.components.categories import CategoryBlock
-from latently.distributions.components.counts import CountBlock
-from latently.distributions.components.family import FamilyBlock
-from latently.distributions.components.full import FullBlock
-from latently.distributions.components.numeric import NumericBlock
+from latently.distributions.names import families
 from latently.learn.engine.protocol import Array
 
 DEFAULT = 1.0
 """Strength of the prior where none is asked for, in rows."""
 
-_FAMILIES: dict[type[Block], tuple[str, ...]] = {
-    NumericBlock: ("Gaussian",),
-    FullBlock: ("Gaussian",),
-    CategoryBlock: ("Categorical", "Bernoulli"),
-    BinaryBlock: ("Bernoulli",),
-    CountBlock: ("Poisson",),
-}
-
-_KNOWN = {name for names in _FAMILIES.values() for name in names} | {"Exponential", "Gamma", "Multinomial"}
+_KNOWN = {type(family).__name__ for family in families().values()}
 
 
 def strength_of(prior: Any) -> float:
@@ -48,12 +35,9 @@ def block_priors(block: Block, prior: Any, where: Callable[[Any], tuple[int, ...
     strength = strength_of(prior)
     if not isinstance(prior, Mapping):
         return [strength] * len(block.columns)
-    kinds = _FAMILIES.get(type(block), ())
-    if isinstance(block, FamilyBlock):
-        kinds = tuple({type(template).__name__ for template in block.templates})
-    general = next((prior[kind] for kind in kinds if kind in prior), strength)
+    general = next((prior[kind] for kind in block.families if kind in prior), strength)
     by_column = _by_column(prior, where)
-    if isinstance(block, FullBlock | FamilyBlock):
+    if block.is_together:
         return [_one(by_column.get(block.columns, general))] * len(block.columns)
     return [_one(by_column.get((c,), general)) for c in block.columns]
 
@@ -62,8 +46,8 @@ def check_keys(blocks: Sequence[Block], prior: Any, where: Callable[[Any], tuple
     """See that each key of a dict of priors is a column that stands alone, a group as it is, or a family."""
     if not isinstance(prior, Mapping):
         return
-    groups = {b.columns for b in blocks if isinstance(b, FullBlock | FamilyBlock)}
-    alone = {(c,) for b in blocks if not isinstance(b, FullBlock | FamilyBlock) for c in b.columns}
+    groups = {b.columns for b in blocks if b.is_together}
+    alone = {(c,) for b in blocks if not b.is_together for c in b.columns}
     for key in prior:
         if key not in _KNOWN and where(key) not in groups | alone:
             raise ValueError(f"prior: {key!r} is neither a column described by itself nor a group in families")

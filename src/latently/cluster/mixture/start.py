@@ -8,18 +8,14 @@ from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureS
 from latently.data.sources.chunks import ChunkSource
 from latently.distributions import Parts
 from latently.distributions.components.base import Block, Ints, Slab
-from latently.distributions.components.categories import CategoryBlock
-from latently.distributions.components.counts import CountBlock
-from latently.distributions.components.full import FullBlock
-from latently.distributions.components.numeric import SHY, NumericBlock
 from latently.distributions.components.order import matched_order
+from latently.distributions.priors.base import PER_STRENGTH
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.start import label_responsibilities, random_responsibilities, sample_rows, start_rows
 
 # A start needs a picture of the data, not all of it.
 START_ROWS = 4096
 _ROUNDS = 10
-_MANY = 20  # categories of a column that count in distances
 
 
 def start_params(
@@ -58,7 +54,7 @@ def _drawn(model: MixtureModel, rows: Array, R: Array) -> tuple[MixtureParams, M
     for block in (block.without_constraints().with_spread(None) for block in model.blocks):
         first = block.first(rows, k)
         whole = block.expect(first, slab, even)
-        strength = 1 / SHY if isinstance(block, NumericBlock | FullBlock) else 1.0
+        strength = 1 / PER_STRENGTH if block.is_squared else 1.0
         soft = block.with_prior(whole.permuted(np.array([0])), [strength] * len(block.columns))
         # a component without rows starts as all rows together
         parts.append(soft.begin(soft.update(first, whole), slab, R))
@@ -87,29 +83,7 @@ def _in_place(model: MixtureModel, params: MixtureParams, sums: MixtureSums) -> 
 
 def coordinates(rows: Array, blocks: Sequence[Block]) -> Array:
     """Rows as points: columns of numbers in standard deviations, categories as corners at unit distance."""
-    parts = []
-    for block in blocks:
-        values = rows[:, block.places]
-        if isinstance(block, CategoryBlock):
-            parts += [_corners(column, width) for column, width in zip(values.T, block.widths, strict=True)]
-        else:
-            parts.append(_standardised(np.sqrt(values) if isinstance(block, CountBlock) else values))
-    return np.hstack(parts)
-
-
-def _corners(codes: Array, width: int) -> Array:
-    seen = ~np.isnan(codes)
-    counts = np.bincount(codes[seen].astype(np.intp), minlength=width)
-    common = np.argsort(-counts, kind="stable")[:_MANY]
-    return np.where(seen[:, None], (codes[:, None] == common) / np.sqrt(2), np.nan)
-
-
-def _standardised(values: Array) -> Array:
-    seen = ~np.isnan(values)
-    counts = np.maximum(seen.sum(axis=0), 1)
-    gaps = np.where(seen, values, 0.0) - np.where(seen, values, 0.0).sum(axis=0) / counts
-    sd = np.sqrt((np.where(seen, gaps, 0.0) ** 2).sum(axis=0) / counts)
-    return np.where(seen, gaps / np.where(sd > 0, sd, 1.0), np.nan)
+    return np.hstack([block.as_points(rows[:, block.places]) for block in blocks])
 
 
 def _grouped(Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.random.RandomState) -> Array:

@@ -14,22 +14,17 @@ from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
 from latently.data.tables.matrix import refuse_extreme
 from latently.data.tables.values import quote
-from latently.distributions import Bernoulli, Categorical, Family, Gaussian, Poisson
+from latently.distributions import Family, Gaussian, family_named
 from latently.distributions.components.base import Block
 from latently.distributions.components.categories import CategoryBlock
+from latently.distributions.components.choose import is_by_column, kind_of
 from latently.distributions.components.counts import CountBlock
 from latently.distributions.components.family import FamilyBlock
 from latently.distributions.components.full import FullBlock
 from latently.distributions.components.numeric import NumericBlock
+from latently.distributions.names import WORDS
+from latently.distributions.names import families as families_by_name
 from latently.learn.engine.protocol import Array
-
-NAMES: dict[str, Family] = {
-    "gaussian": Gaussian(kind="diag"),
-    "counts": Poisson(),
-    "categorical": Categorical(),
-    "ordinal": Categorical(),
-    "binary": Bernoulli(),
-}
 
 
 @dataclass(frozen=True)
@@ -63,11 +58,9 @@ def asked_groups(families: Any, names: Sequence[str]) -> list[Group]:
         families = dict.fromkeys(names, families)
     groups: list[Group] = []
     for key, family in families.items():
-        template = NAMES.get(family) if isinstance(family, str) else family
-        if not isinstance(template, Family):
-            raise TypeError(f"families: {key!r} must be one of {quote(NAMES, 10)} or a distribution, got {family!r}")
+        template = _template(key, family)
         columns = positions(key, names, "families")
-        together = len(columns) > 1 and not _is_by_column(template)
+        together = len(columns) > 1 and not is_by_column(template)
         groups += [Group(columns, template)] if together else [Group((c,), template) for c in columns]
     taken = [c for group in groups for c in group.columns]
     twice = sorted({names[c] for c in taken if taken.count(c) > 1})
@@ -76,16 +69,21 @@ def asked_groups(families: Any, names: Sequence[str]) -> list[Group]:
     return groups
 
 
-def _is_by_column(family: Family) -> bool:
-    return isinstance(family, Bernoulli | Poisson | Categorical) or (
-        isinstance(family, Gaussian) and family.kind == "diag"
-    )
+def _template(key: Any, family: Any) -> Family:
+    if family == "gaussian":
+        return Gaussian(kind="diag")
+    if isinstance(family, str) and (family in families_by_name() or family in WORDS):
+        return family_named(family)
+    if not isinstance(family, Family):
+        known = quote(sorted([*families_by_name(), *WORDS]), 20)
+        raise TypeError(f"families: {key!r} must be one of {known} or a distribution, got {family!r}")
+    return family
 
 
 def make_schema(table: Any, groups: Sequence[Group], names: Sequence[str]) -> Schema:
     """Find out what the columns are, given what they are asked to be."""
     views = frames.views(table)
-    coded = {names[g.columns[0]] for g in groups if isinstance(g.family, Categorical | Bernoulli)}
+    coded = {names[g.columns[0]] for g in groups if g.family.IS_CODED}
     numeric = {names[c] for g in groups for c in g.columns} - coded
     # numbers that are only labels: their categories are found without looking at them one by one
     labels = {n for n in coded if views[n].kind in ("float", "integer")}
@@ -141,9 +139,9 @@ def make_blocks(schema: Schema, groups: Sequence[Group]) -> tuple[Block, ...]:
         if column.kind != "numeric":
             _check_coded(column, group)
             codes.append(c)
-        elif group is None or (isinstance(group.family, Gaussian) and len(group.columns) == 1):
+        elif (kind := "numeric" if group is None else kind_of(group.family, len(group.columns))) == "numeric":
             numeric.append(c)
-        elif isinstance(group.family, Poisson):
+        elif kind == "counts":
             counts.append(c)
         elif group.columns[0] == c:
             others.append(_group_block(group, schema))
@@ -161,10 +159,11 @@ def _check_coded(column: Column, group: Group | None) -> None:
     if column.n_categories == 0:
         raise ValueError(f"{column.where} has no observed values: leave it out")
     family = None if group is None else group.family
-    if family is not None and not isinstance(family, Categorical | Bernoulli):
+    if family is not None and not family.IS_CODED:
         raise ValueError(f"{column.where} is {column.kind} in the schema, which does not go with {family}")
-    if isinstance(family, Bernoulli) and column.n_categories > 2:
-        raise ValueError(f"{column.where} holds {column.n_categories} different values: Bernoulli takes two")
+    if family is not None and column.n_categories > family.most_codes:
+        who = type(family).__name__
+        raise ValueError(f"{column.where} holds {column.n_categories} different values: {who} takes two")
 
 
 def _group_block(group: Group, schema: Schema) -> Block:
@@ -172,26 +171,18 @@ def _group_block(group: Group, schema: Schema) -> Block:
     odd = [schema.names[c] for c in group.columns if schema.columns[c].kind != "numeric"]
     if odd:
         raise ValueError(f"column {quote(odd)} is not numeric, which {group.family} needs")
-    if isinstance(group.family, Categorical | Bernoulli):
+    if group.family.IS_CODED:
         raise ValueError(f"column {names[0]!r} is numeric in the schema, which does not go with {group.family}")
-    if isinstance(group.family, Gaussian) and group.family.kind == "full":
+    if kind_of(group.family, len(names)) == "full":
         return FullBlock(group.columns, names)
     # a copy: what a constructor parameter and a fitted attribute share is not stored twice
     return FamilyBlock(group.columns, names, templates=(copy(group.family),), widths=(0,) * len(names))
 
 
-def check_counts(X: Array, blocks: Sequence[Block]) -> None:
-    """See that columns of counts hold whole numbers from 0 on, or nothing."""
+def check_values(X: Array, blocks: Sequence[Block]) -> None:
+    """See that columns hold what they can."""
     for block in blocks:
-        if isinstance(block, CountBlock):
-            values = X[:, block.places]
-            wrong = (values < 0) | ((np.floor(values) != values) & ~np.isnan(values))
-            if wrong.any():
-                row, column = (int(i) for i in np.argwhere(wrong)[0])
-                raise ValueError(
-                    f"column {block.names[column]!r} has {values[row, column]:g} in row {row}: Poisson takes "
-                    "whole numbers from 0 on"
-                )
+        block.checked(X[:, block.places])
 
 
 def refuse_empty(blocks: Sequence[Block], source: ChunkSource) -> None:

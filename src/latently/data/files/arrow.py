@@ -6,6 +6,7 @@ from typing import Any
 from latently.data.files import read as files
 from latently.data.files.ipc import look_through
 from latently.data.files.sample import Reservoir, plain_types
+from latently.data.tables.values import is_row_index
 
 _ROWS = 65_536
 # Columns as Parquet encodes them are hardly packed to less than one part in this many.
@@ -95,6 +96,7 @@ def read_feather(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]
 def _finished(file: Path, kept: Reservoir, names: list[str]) -> tuple[Any, int]:
     table = kept.table().rename_columns(names)
     table.validate(full=True)
+    table = table.select([name for name in names if not is_row_index(name)] or names)
     _check_times(file, table)
     return plain_types(table), kept.seen
 

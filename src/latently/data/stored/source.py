@@ -19,6 +19,7 @@ from latently.data.stored.digest import digest_of
 from latently.data.stored.prefetch import read_ahead
 from latently.data.stored.reader import Reader, Store, check_names
 from latently.data.tables.matrix import FloatArray, check_size, check_weights
+from latently.data.tables.values import is_row_index
 
 KEEP_BYTES: Final = 1 << 26
 """A table of at most this size stays in memory after the first pass, so that it is read once."""
@@ -79,7 +80,7 @@ class StoredSource(TableSource):
         self.weights = weights
         self._store, self._memos = Store(), dict[int, dict[str, Any]]()
         roles = [name for name in (target, sequences_by, weights) if isinstance(name, str)]
-        rest = tuple(name for name in self.reader.schema.names if name not in roles)
+        rest = tuple(name for name in self.reader.schema.names if name not in roles and not is_row_index(name))
         self.features: tuple[str, ...] = self._asked or (self.schema.names if self.schema else rest)
         self._roles = tuple(roles)
         check_names(self.reader, self.features, self._roles, self.where)

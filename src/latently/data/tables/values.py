@@ -1,5 +1,6 @@
 """Single values: what is missing, and what is a number."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,17 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def is_row_index(name: str) -> bool:
+    """Tell whether a stored column is the index of a data frame, which pandas writes without a name of its own.
+
+    Examples
+    --------
+    >>> is_row_index("__index_level_0__"), is_row_index("index")
+    (True, False)
+    """
+    return re.fullmatch(r"__index_level_\d+__", name) is not None
 
 
 def to_floats(values: Iterable[Any], where: str) -> NDArray[np.float64]:

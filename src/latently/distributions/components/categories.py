@@ -1,4 +1,4 @@
-"""Columns of categories in a mixture over a table."""
+"""Columns of categories."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +8,14 @@ import numpy as np
 
 from latently import compiled
 from latently.distributions import Bernoulli, Categorical, ColumnError, Dirichlet, Distribution
-from latently.distributions.components.base import FEW, Ints, Slab, safe_log
+from latently.distributions.components.base import Ints, Mask, Slab, safe_log
 from latently.distributions.components.constraints import check_names
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
 from latently.distributions.inputs import Array
+from latently.distributions.unconstrained import Directions, Reader
+
+_TINY = float(np.finfo(float).tiny)
+_MANY = 20  # categories of a column that count in distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +23,10 @@ class CategoryBlock(DiscreteBlock):
     """Columns of codes 0..C-1; the numbers are the probabilities of all categories of all columns."""
 
     widths: tuple[int, ...] = ()
+    possible: Mask | None = None  # (K, T) which categories a component may have; None for all
 
-    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {"probabilities": (0.0, 1.0)}
+    FAMILIES: ClassVar[tuple[str, ...]] = ("Categorical", "Bernoulli")
+    RANGES: ClassVar[Mapping[str, tuple[float, float]]] = {"probabilities": (0.0, 1.0)}
 
     @property
     def size(self) -> int:
@@ -31,6 +37,10 @@ class CategoryBlock(DiscreteBlock):
     def offsets(self) -> Ints:
         """Where each column's categories begin."""
         return np.concatenate([[0], np.cumsum(self.widths)[:-1]]).astype(np.intp)
+
+    def as_points(self, X: Array) -> Array:
+        """Categories as corners at unit distance; rare ones of a column with many are all alike."""
+        return np.hstack([_corners(column, width) for column, width in zip(X.T, self.widths, strict=True)])
 
     def _totals(self, counts: Array) -> Array:
         """Sums over each column's categories, in the shape of the counts."""
@@ -46,7 +56,7 @@ class CategoryBlock(DiscreteBlock):
     def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
         """Fix the probabilities of some columns in component k."""
         if isinstance(given, Mapping):
-            p = check_names(given, tuple(self.ROOM), self._name(columns), "fixed").get("probabilities")
+            p = check_names(given, tuple(self.RANGES), self._name(columns), "fixed").get("probabilities")
             given = Categorical(p)
         return super().with_fixed(n_components, k, columns, given)
 
@@ -75,25 +85,16 @@ class CategoryBlock(DiscreteBlock):
         events, _ = super()._with_prior(replace(stats, events=np.maximum(stats.events, 0.0)))
         return events, self._totals(events)
 
-    def log_prior(self, theta: Values) -> float:
-        """Dirichlet."""
-        return float(np.sum(self._prior()[0] * safe_log(theta.values)))
-
-    def with_prior(self, pooled: Tally, priors: Sequence[Any]) -> Self:
-        """Prior per column; a strength is that many rows with the shares of all rows together."""
-        shares = (pooled.events / np.maximum(pooled.trials, FEW))[0]
-        parts = []
-        for name, column, width, given in zip(self.names, self.columns, self.widths, priors, strict=True):
-            prior = self._strong(name, given, Dirichlet)
-            if isinstance(prior, Dirichlet):
-                parts.append(_excess(name, prior.concentration, width))
-            else:
-                parts.append(prior * shares[self._span(column)])
-        events = np.concatenate(parts)
-        return replace(self, events=events, trials=self._totals(events))
+    def _pseudo(self, name: str, means: Array, given: Any) -> tuple[Any, Any]:
+        """Prior of a column; a strength is that many rows with the shares of all rows together."""
+        prior = self._checked(name, given, Dirichlet)
+        events = _excess(name, prior.concentration, len(means)) if isinstance(prior, Dirichlet) else prior * means
+        return events, np.full(len(means), events.sum())
 
     def n_parameters(self, theta: Values) -> int:
         """One less than categories, per component and column."""
+        if self.possible is not None:
+            return int(np.maximum(np.add.reduceat(self.possible, self.offsets, axis=1, dtype=int) - 1, 0).sum())
         allowed = self._limits(len(theta.values))["probabilities"]
         own = allowed.groups == np.arange(len(theta.values))[:, None]
         return int(((np.array(self.widths) - 1) * (own & ~allowed.fixed)[:, self.offsets]).sum())
@@ -106,18 +107,31 @@ class CategoryBlock(DiscreteBlock):
         """Expected log densities."""
         return safe_log(theta.values) @ stats.events.T
 
-    # free numbers
+    # parameters without constraints
 
-    def to_free(self, theta: Values) -> Array:
-        """Log probabilities."""
-        return np.log(np.maximum(theta.values, 1e-300)).ravel()
+    def _used(self, theta: Values) -> Array:
+        positive = theta.values > 0
+        return positive if self.possible is None else positive & self.possible
 
-    def from_free(self, theta: Values, free: Array) -> Values:
-        """Probabilities, in proportion to the exponentials."""
-        logits = free.reshape(theta.values.shape)
+    def pack(self, theta: Values) -> Array:
+        """Log probabilities of the categories that are possible."""
+        return np.log(theta.values[self._used(theta)])
+
+    def unpack(self, theta: Values, reader: Reader) -> Values:
+        """Probabilities, in proportion to the exponentials; they share what they had."""
+        used, logits = self._used(theta), np.full(theta.values.shape, -np.inf)
+        logits[used] = reader.take((int(used.sum()),))
         tops = np.repeat(np.maximum.reduceat(logits, self.offsets, axis=1), self.widths, axis=1)
-        raised = np.exp(logits - tops)
-        return self.constrained(Values(raised / self._totals(raised)))
+        raised = np.where(used, np.exp(logits - np.where(np.isfinite(tops), tops, 0.0)), 0.0)
+        share = self._totals(np.where(used, theta.values, 0.0)) / np.maximum(self._totals(raised), _TINY)
+        return self.constrained(Values(np.where(used, raised * share, theta.values)))
+
+    def directions(self, theta: Values) -> Directions:
+        """Logits of a column may all be shifted together."""
+        pieces, used = [], self._used(theta)
+        for k, row in enumerate(theta.values):
+            pieces += [Directions.logits(row[self._span(c)], used[k, self._span(c)]) for c in self.columns]
+        return Directions.joined(pieces)
 
     # talking to distributions
 
@@ -135,7 +149,7 @@ class CategoryBlock(DiscreteBlock):
 
     # answers
 
-    def sample(self, theta: Values, labels: Ints, rng: np.random.Generator) -> Array:
+    def sample(self, theta: Values, labels: Ints, rng: Any) -> Array:
         """Draw codes."""
         out = np.empty((len(labels), len(self.columns)))
         for j, c in enumerate(self.columns):
@@ -152,6 +166,13 @@ class CategoryBlock(DiscreteBlock):
         """Most probable codes, twice: categories have no order to take an interval of."""
         modes = self.fill(theta, slab, R)
         return modes, modes
+
+
+def _corners(codes: Array, width: int) -> Array:
+    seen = ~np.isnan(codes)
+    counts = np.bincount(codes[seen].astype(np.intp), minlength=width)
+    common = np.argsort(-counts, kind="stable")[:_MANY]
+    return np.where(seen[:, None], (codes[:, None] == common) / np.sqrt(2), np.nan)
 
 
 def _excess(name: str, concentration: Array, width: int) -> Array:

@@ -92,8 +92,13 @@ class LimitedBlock(Block):
 
     limits: Mapping[str, Allowed] | None = None
 
-    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    RANGES: ClassVar[Mapping[str, tuple[float, float]]] = {}
     """Names of the parameters, and what they may be anyway."""
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Names of the parameters, and what they may be anyway."""
+        return self.RANGES
 
     @property
     def is_limited(self) -> bool:
@@ -132,20 +137,17 @@ class LimitedBlock(Block):
         limits, at = self._limits(n_components), self._at(columns)
         for name, pair in self._known(boxes, columns, what).items():
             said = f"{what}: {name} of column {self._name(columns)!r}"
-            box = read_bounds(pair, said, (len(rows), len(at)), self.ROOM[name])
+            box = read_bounds(pair, said, (len(rows), len(at)), self.ranges[name])
             limits[name] = self._told(columns, limits[name].narrowed, rows, at, *box)
         return replace(self, limits=limits)
 
     def _limits(self, k: int) -> dict[str, Allowed]:
         if self.limits is not None:
             return dict(self.limits)
-        return {name: Allowed.anything(k, self.size, *room) for name, room in self.ROOM.items()}
+        return {name: Allowed.anything(k, self.size, *room) for name, room in self.ranges.items()}
 
     def _known(self, given: Mapping[str, Any], columns: Sequence[int], what: str) -> Mapping[str, Any]:
-        return check_names(given, tuple(self.ROOM), self._name(columns), what)
-
-    def _name(self, columns: Sequence[int]) -> str:
-        return self.names[self.columns.index(columns[0])]
+        return check_names(given, tuple(self.ranges), self._name(columns), what)
 
     def _told(self, columns: Sequence[int], ask: Any, *given: Any) -> Allowed:
         try:

@@ -1,15 +1,15 @@
-"""Columns of counts in a mixture over a table."""
+"""Columns of counts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
 
 from latently import compiled
 from latently.distributions import ColumnError, Distribution, Gamma, Poisson
-from latently.distributions.components.base import FEW, Ints, Slab, mixture_quantile, safe_log
+from latently.distributions.components.base import Ints, Slab, mixture_quantile, safe_log
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
 from latently.distributions.inputs import Array
 
@@ -18,7 +18,22 @@ from latently.distributions.inputs import Array
 class CountBlock(DiscreteBlock):
     """Columns of counts; the numbers are Poisson rates."""
 
-    ROOM: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (0.0, np.inf)}
+    FAMILIES: ClassVar[tuple[str, ...]] = ("Poisson",)
+    RANGES: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (0.0, np.inf)}
+    SCALE: ClassVar[str] = "log"
+
+    def checked(self, X: Array) -> Array:
+        """See that columns hold whole numbers from 0 on, or nothing."""
+        wrong = (X < 0) | ((np.floor(X) != X) & ~np.isnan(X))
+        if wrong.any():
+            row, column = (int(i) for i in np.argwhere(wrong)[0])
+            value = f"{X[row, column]:g} in row {row}"
+            raise ValueError(f"column {self.names[column]!r} has {value}: Poisson takes whole numbers from 0 on")
+        return X
+
+    def as_points(self, X: Array) -> Array:
+        """Roots of counts, whose variance does not grow with the mean."""
+        return super().as_points(np.sqrt(X))
 
     def first(self, X: Array, k: int) -> Values:
         """All components alike."""
@@ -40,46 +55,27 @@ class CountBlock(DiscreteBlock):
         compiled.components.columns.linear_sums(slab.X, self.places, R, events, trials)
         return Tally(events, trials)
 
-    def log_prior(self, theta: Values) -> float:
-        """Gamma."""
-        events, trials = self._prior()
-        return float(np.sum(events * safe_log(theta.values) - trials * theta.values))
-
     def rounding(self, theta: Values) -> float:
         """Terms of the size of rate x log rate cancel in the log probability of a large count."""
         sizes = theta.values * (1 + np.abs(safe_log(theta.values)))
         return 2 * np.finfo(float).eps * float(sizes.sum(axis=1).max())
 
-    def with_prior(self, pooled: Tally, priors: Sequence[Any]) -> Self:
-        """Prior per column; a strength is that many rows with the mean count of all rows together, or as many events.
+    def _pseudo(self, name: str, means: Array, given: Any) -> tuple[Any, Any]:
+        """Prior of a column; a strength is that many rows with the mean count of all rows together, or as many events.
 
         Whichever is less: a row with the mean of clusters far apart would be more than all that a cluster of small
         counts has seen. Counts have a natural unit, so a few events cannot outweigh many rows, whatever the mean.
         """
-        rate = (pooled.events / np.maximum(pooled.trials, FEW))[0]
-        parts = []
-        for name, mean, given in zip(self.names, rate, priors, strict=True):
-            prior = self._strong(name, given, Gamma)
-            if isinstance(prior, Gamma):
-                if prior.n_columns != 1 or prior.shape[0] < 1:
-                    raise ColumnError(name, f"needs a Gamma prior of one column with shape >= 1, got {prior}")
-                parts.append((prior.shape[0] - 1, prior.rate[0]))
-            else:
-                parts.append((prior * min(mean, 1.0), prior / max(mean, 1.0)))
-        events, trials = np.array(parts, dtype=np.float64).T
-        return replace(self, events=events, trials=trials)
+        prior, mean = self._checked(name, given, Gamma), float(means[0])
+        if not isinstance(prior, Gamma):
+            return prior * min(mean, 1.0), prior / max(mean, 1.0)
+        if prior.n_columns != 1 or prior.shape[0] < 1:
+            raise ColumnError(name, f"needs a Gamma prior of one column with shape >= 1, got {prior}")
+        return prior.shape - 1, prior.rate
 
     def cross(self, theta: Values, stats: Tally) -> Array:
         """Expected log densities, without what no parameter touches."""
         return safe_log(theta.values) @ stats.events.T - theta.values @ stats.trials.T
-
-    def to_free(self, theta: Values) -> Array:
-        """Log rates."""
-        return np.log(np.maximum(theta.values, 1e-300)).ravel()
-
-    def from_free(self, theta: Values, free: Array) -> Values:
-        """Rates from their logarithms."""
-        return self.constrained(Values(np.exp(np.clip(free, -690.0, 690.0)).reshape(theta.values.shape)))
 
     def distributions(self, theta: Values, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
         """One Poisson of all columns."""
@@ -90,7 +86,7 @@ class CountBlock(DiscreteBlock):
             raise ColumnError(self.names[at], f"holds counts, which {given} does not fit")
         return given.rate
 
-    def sample(self, theta: Values, labels: Ints, rng: np.random.Generator) -> Array:
+    def sample(self, theta: Values, labels: Ints, rng: Any) -> Array:
         """Draw counts."""
         return rng.poisson(theta.values[labels]).astype(np.float64)
 

@@ -1,28 +1,20 @@
-"""Columns of a mixture over a table that follow any other family of distributions, of one column or several."""
+"""Columns that follow any other family of distributions, of one column or several."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from latently.distributions import (
-    Bernoulli,
-    Categorical,
-    ColumnError,
-    Dirichlet,
-    Distribution,
-    Exponential,
-    Family,
-    Gamma,
-    Multinomial,
-    Prior,
-)
+from latently.distributions import ColumnError, Distribution, Family, Prior
 from latently.distributions.components.base import FEW, LOG_ZERO, Block, Ints, PerComponent, Slab, mixture_quantile
-from latently.distributions.components.numeric import SHY
+from latently.distributions.components.bounded_family import Boxes, fit_inside, is_inside, moved_inside, prior_gradient
+from latently.distributions.components.constraints import LimitedBlock
 from latently.distributions.components.spread import shortest_scale
 from latently.distributions.conjugate import log_prior
+from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array
+from latently.distributions.unconstrained import SCALES, Directions, Reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +37,7 @@ class MemberSums(PerComponent):
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyBlock(Block):
+class FamilyBlock(LimitedBlock):
     """Columns with a distribution of the user's choice, the same for all components or one for each.
 
     A component for which a family has no best member (a Gamma that has seen one value, say) keeps the one it
@@ -55,8 +47,16 @@ class FamilyBlock(Block):
     templates: tuple[Family, ...] = ()
     widths: tuple[int, ...] = ()
     prior: Any = None
-    spread: Array | None = None  # (m,) scale of the shortest clusters, of exponential columns
+    spread: Array | None = None  # (m,) scale of the shortest clusters, of columns whose default prior is about that
     fixed: tuple[Distribution | None, ...] = ()
+    floor: Floor | None = None
+
+    is_together: ClassVar[bool] = True
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """Those of the templates."""
+        return tuple({type(template).__name__ for template in self.templates})
 
     # learning
 
@@ -89,76 +89,108 @@ class FamilyBlock(Block):
         return MemberSums(R.sum(axis=1), parts)
 
     def update(self, theta: Members, stats: MemberSums) -> Members:
-        """Fit every distribution to its own statistics."""
+        """Fit every distribution to its own statistics, inside its bounds."""
+        few = FEW * float(stats.weight.max())
         triples = zip(theta.members, stats.parts, stats.weight, strict=True)
-        return self.constrained(Members(tuple(self._fit(*triple) for triple in triples)))
+        found = [self._fit(k, *pair) if weight > few else pair[0] for k, (*pair, weight) in enumerate(triples)]
+        return Members(tuple(m if f is None else f for m, f in zip(found, self._fixed(found), strict=True)))
 
-    def _fit(self, old: Any, part: Any, weight: float) -> Distribution:
-        if weight <= FEW:
-            return old
+    def _fit(self, k: int, old: Any, part: Any) -> Distribution:
         try:
-            return old.from_statistics(part, self.prior)
+            found = old.fit_above(part, self.prior, self.floor)
         except ValueError:
-            return old
+            found = old
+        boxes = self._boxes(k)
+        return found if is_inside(found, boxes) else fit_inside(moved_inside(old, boxes), part, self.prior, boxes)
+
+    def _boxes(self, k: int) -> Boxes:
+        """Lowest and highest values of the parameters of component k, by name."""
+        return {name: (allowed.low[k], allowed.high[k]) for name, allowed in (self.limits or {}).items()}
+
+    def _fixed(self, members: Sequence[Any]) -> tuple[Distribution | None, ...]:
+        return self.fixed or (None,) * len(members)
 
     def constrained(self, theta: Members) -> Members:
-        """Put fixed distributions in their place."""
-        if not self.fixed:
+        """Put fixed distributions in their place, and parameters inside their bounds."""
+        pairs = zip(theta.members, self._fixed(theta.members), strict=True)
+        return Members(tuple(moved_inside(m, self._boxes(k)) if f is None else f for k, (m, f) in enumerate(pairs)))
+
+    def reseed(self, theta: Members, k: int, X: Array) -> Members:
+        """Fit a distribution to these rows; leave it if they are too few for that."""
+        try:
+            fresh = theta.members[k].fit(X[:, self.places], prior=self.prior)  # type: ignore[attr-defined]
+        except ValueError:
             return theta
-        return Members(tuple(m if f is None else f for m, f in zip(theta.members, self.fixed, strict=True)))
+        return Members((*theta.members[:k], fresh, *theta.members[k + 1 :]))
+
+    def collapsed(self, theta: Members) -> list[int]:
+        """Distributions that stand on the floor."""
+        floor = self.floor
+        return [] if floor is None else [k for k, m in enumerate(theta.members) if m.is_on_floor(floor)]  # type: ignore[attr-defined]
+
+    def without_prior(self) -> Self:
+        """The same block under a flat prior."""
+        return replace(self, prior=None)
 
     def log_prior(self, theta: Members) -> float:
         """Log prior of every distribution's parameters."""
         return sum(log_prior(member, self.prior) for member in theta.members)
 
     def with_prior(self, pooled: MemberSums, priors: Sequence[Any]) -> Self:
-        """Prior of the group; a strength means something to the families that have conjugate priors."""
+        """Prior of the group; a strength means something to the families that have default priors."""
         given = priors[0]
         if given is None or isinstance(given, Prior | list | tuple):
             return replace(self, prior=given)
         if not isinstance(given, int | float):
             raise ColumnError(self.names[0], f"needs a prior or a strength, not {type(given).__name__}")
-        return replace(self, prior=self._default_prior(pooled, float(given)))
-
-    def _default_prior(self, pooled: MemberSums, strength: float) -> Prior | None:
-        template = self.templates[0]
-        if strength == 0 or len(self.templates) > 1:
-            return None
-        if isinstance(template, Exponential):
-            mean = template.from_statistics(pooled.parts[0]).mean
-            scale = mean if self.spread is None else np.minimum(mean, self.spread)
-            return Gamma(1 + SHY * strength, SHY * strength * scale)
-        if isinstance(template, Multinomial):
-            return Dirichlet(1 + strength * template.from_statistics(pooled.parts[0]).probabilities)
-        return None
+        if given == 0 or len(self.templates) > 1:
+            return replace(self, prior=None)
+        return replace(self, prior=self.templates[0].default_prior(pooled.parts[0], float(given), self.spread))
 
     def inside_clusters(self, X: Array, weights: Array, k: int) -> Array | None:
-        """The scale of the shortest clusters, which the default prior of exponential columns is about."""
-        alike = len(self.templates) == 1 and isinstance(self.templates[0], Exponential)
-        return shortest_scale(X, weights, k) if alike else None
+        """The scale of the shortest clusters, where a default prior is about it."""
+        about = len(self.templates) == 1 and self.templates[0].ABOUT_SCALE
+        return shortest_scale(X, weights, k) if about else None
 
     def with_spread(self, spread: Array | None) -> Self:
         """Default priors about this scale."""
         return replace(self, spread=spread)
 
+    # constraints
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[float, float]]:
+        """Parameters of the family that are numbers by themselves, and what they may be anyway."""
+        if len(self.templates) != 1:
+            return {}
+        pairs = zip(self.templates[0].PARAMETERS, self.templates[0].SCALES, strict=False)
+        return {name: SCALES[scale][2] for name, scale in pairs if scale in SCALES}
+
     @property
     def is_limited(self) -> bool:
-        """Whether a distribution is fixed."""
-        return bool(self.fixed)
+        """Whether a distribution is fixed, or a parameter bounded."""
+        return bool(self.fixed) or self.limits is not None
 
     def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
-        """Fix the distribution of component k."""
-        if not isinstance(given, Distribution):
-            raise ColumnError(self.names[0], "is of a family that is fixed by a distribution, not by name")
+        """Fix the distribution of component k, or some of its parameters by name."""
+        if isinstance(given, Mapping):
+            return super().with_fixed(n_components, k, columns, given)
         if tuple(columns) != self.columns:
             raise ColumnError(self.names[0], f"is in the group {self.names}: fix all of it")
-        room = list(self.fixed or (None,) * n_components)
-        room[k] = given
-        return replace(self, fixed=tuple(room))
+        placed = list(self._fixed(range(n_components)))
+        placed[k] = given
+        return replace(self, fixed=tuple(placed))
+
+    def with_tied(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
+        """Refuse: members are fitted one by one."""
+        return Block.with_tied(self, n_components, columns, given)
+
+    def _parameters(self, given: Distribution, columns: Sequence[int]) -> dict[str, Array]:
+        return {name: getattr(given, name) for name in self.ranges}
 
     def without_constraints(self) -> Self:
         """The same block with nothing fixed."""
-        return replace(self, fixed=())
+        return replace(self, fixed=(), limits=None)
 
     def begin(self, theta: Members, slab: Slab, R: Array) -> Members:
         """Templates fitted to the rows of their components; what all rows are like where those are too few."""
@@ -168,9 +200,10 @@ class FamilyBlock(Block):
         return Members(tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0]) for t, m, r in triples))
 
     def n_parameters(self, theta: Members) -> int:
-        """Those of all distributions."""
-        free = self.fixed or (None,) * len(theta.members)
-        return sum(m.n_parameters for m, f in zip(theta.members, free, strict=True) if f is None)
+        """Those of all distributions, but for what is fixed."""
+        pairs = zip(theta.members, self._fixed(theta.members), strict=True)
+        fixed = sum(int(allowed.fixed.sum()) for allowed in (self.limits or {}).values())
+        return sum(m.n_parameters for m, f in pairs if f is None) - fixed
 
     def pooled(self, stats: MemberSums) -> MemberSums:
         """Statistics of all components together; of the first alone where each is of a family of its own."""
@@ -184,6 +217,35 @@ class FamilyBlock(Block):
         """Each with its own: statistics of a family do not tell the density under another member."""
         return np.where(np.eye(len(theta.members)), 0.0, -max(stats.weight.sum(), 1.0))
 
+    # parameters without constraints
+
+    def pack(self, theta: Members) -> Array:
+        """Parameters of all members."""
+        return np.concatenate([m.pack() for m in theta.members])  # type: ignore[attr-defined]
+
+    def unpack(self, theta: Members, reader: Reader) -> Members:
+        """Members, one after the other."""
+        return self.constrained(Members(tuple(m.unpack(reader) for m in theta.members)))  # type: ignore[attr-defined]
+
+    def gradient(self, theta: Members, stats: MemberSums) -> Array:
+        """Gradient of log-likelihood and log prior; none along what is fixed."""
+        quadruples = zip(range(len(theta.members)), theta.members, stats.parts, self._fixed(theta.members), strict=True)
+        parts = [np.zeros(len(m.pack())) if f else self._gradient(k, m, s) for k, m, s, f in quadruples]  # type: ignore[attr-defined]
+        return np.concatenate(parts)
+
+    def _gradient(self, k: int, member: Any, stats: Any) -> Array:
+        found = member.gradient(stats)
+        if self.prior is not None:
+            found = found + prior_gradient(member, self.prior)
+        if self.limits is not None:
+            boxes = [self._boxes(k)[name] for name in member.PARAMETERS]
+            found = found * np.concatenate([np.ravel(low < high) for low, high in boxes])
+        return np.asarray(found)
+
+    def directions(self, theta: Members) -> Directions:
+        """Those of all members."""
+        return Directions.joined([m.directions() for m in theta.members])  # type: ignore[attr-defined]
+
     # talking to distributions
 
     def distributions(self, theta: Members, k: int) -> list[tuple[Distribution, tuple[int, ...]]]:
@@ -196,7 +258,7 @@ class FamilyBlock(Block):
 
     # answers
 
-    def sample(self, theta: Members, labels: Ints, rng: np.random.Generator) -> Array:
+    def sample(self, theta: Members, labels: Ints, rng: Any) -> Array:
         """Draw rows."""
         out = np.empty((len(labels), len(self.columns)))
         for k, member in enumerate(theta.members):
@@ -242,7 +304,7 @@ class FamilyBlock(Block):
                     high[rows, j] = _quantile(single, R[:, rows], (1 + level) / 2)
         return low, high
 
-    def draw(self, theta: Members, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
+    def draw(self, theta: Members, slab: Slab, labels: Ints, rng: Any) -> Array:
         """Draw missing entries given the observed ones."""
         out = np.zeros((len(slab.X), len(self.columns)))
         for rows, missing, members in self._conditionals(theta, slab):
@@ -255,8 +317,8 @@ class FamilyBlock(Block):
 def _n_codes(members: list[Distribution], column: int, width: int) -> int:
     """Categories of a column; zero if it holds numbers."""
     own = [m.marginal(column) for m in members]
-    if not width and all(isinstance(m, Categorical | Bernoulli) for m in own):
-        return max(m.n_categories if isinstance(m, Categorical) else 2 for m in own)
+    if not width and all(getattr(m, "IS_CODED", False) for m in own):
+        return max(getattr(m, "n_categories", 2) for m in own)
     return width
 
 

@@ -6,20 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.distributions.components.base import Ints, PerComponent
+from latently.distributions.components.base import Ints
 from latently.distributions.components.constraints import Allowed, check_names
 from latently.distributions.components.gaussian.bounded import Box, Groups, Limits
 from latently.distributions.components.gaussian.constraints import check_matrix, read_bounds, read_groups, shared_known
-from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.params import GaussianParams, unit_frame
 from latently.distributions.inputs import Array
-
-
-@dataclass(frozen=True, eq=False)
-class FullNormals(PerComponent):
-    """Means (K, d) and covariances (K, d, d)."""
-
-    means: Array
-    covariances: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,19 +77,19 @@ class FullLimits:
 
     # what follows from it
 
-    def means(self, theta: FullNormals, best: Array, mass: Array) -> Array:
+    def means(self, params: GaussianParams, best: Array, mass: Array) -> Array:
         """The best means at the current covariances."""
-        return self._limits().means(as_gaussians(theta), best, mass[:, None])
+        return self._limits().means(params, best, np.maximum(mass, 0.0))
 
     def covariances(self, best: Array, mass: Array) -> Array:
         """The best covariances about the means."""
-        return self._limits().covariances(best, mass)
+        return self._limits().covariances(best, np.maximum(mass, 0.0))
 
-    def constrained(self, theta: FullNormals) -> FullNormals:
+    def constrained(self, theta: GaussianParams) -> GaussianParams:
         """Means and covariances inside, near those given."""
         even = np.ones((len(theta.means), 1, 1))
         means = self.of_means.keep(theta.means, np.ones_like(theta.means))
-        return FullNormals(means, self._limits().covariances(theta.covariances, even))
+        return replace(theta, means=means, covariances=self._limits().covariances(theta.covariances, even))
 
     def n_free(self) -> int:
         """How many different numbers are learnt."""
@@ -107,13 +99,7 @@ class FullLimits:
 
     def _limits(self) -> Limits:
         k, d = self.known.shape[:2]
-        frame, weights = Frame(np.zeros(d), np.ones(d)), Box(np.zeros(k), np.ones(k))
+        frame, weights = unit_frame(d), Box(np.zeros(k), np.ones(k))
         groups = Groups(np.arange(k), self.of_means.groups[:, 0], self.groups)
         means, axes = Box(self.of_means.low, self.of_means.high), Box(self.axes.low[:, 0], self.axes.high[:, 0])
         return Limits("full", frame, groups, weights, means, axes, self.known)
-
-
-def as_gaussians(theta: FullNormals) -> GaussianParams:
-    """The components in the table's own units, as Gaussian mixtures have them; densities are without the weights."""
-    k, d = theta.means.shape
-    return GaussianParams("full", Frame(np.zeros(d), np.ones(d)), np.ones(k), theta.means, theta.covariances)

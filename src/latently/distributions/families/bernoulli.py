@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, ExponentialFamily
+from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import Columns, per_column, with_weight
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import LOG_ZERO, Array, no_negative
 from latently.distributions.priors.base import as_prior
 from latently.distributions.priors.beta import Beta
@@ -36,6 +37,8 @@ class Bernoulli(Columns, ExponentialFamily):
     probabilities: Array = UNSET
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("probabilities",)
+    SCALES: ClassVar[tuple[str, ...]] = ("logit",)
+    IS_CODED: ClassVar[bool] = True
     VALUES: ClassVar[str] = "0 and 1"
     _DISCRETE: ClassVar[bool] = True
     _ENDS: ClassVar[tuple[float, float]] = (0, 1)
@@ -107,3 +110,8 @@ class Bernoulli(Columns, ExponentialFamily):
         ones, zeros = per_column(stats, 2, self)
         weight = with_weight(ones + zeros)
         return type(self)(np.clip(no_negative(ones, "counts") / weight, 0.0, 1.0))
+
+    def gradient(self, stats: Additive) -> Array:
+        """Ones less those expected."""
+        ones, zeros = per_column(stats, 2, self)
+        return np.asarray(ones - (ones + zeros) * self.probabilities)

@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, ExponentialFamily
+from latently.distributions.base import UNSET, Distribution
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import LOG_ZERO, Array, no_negative
 from latently.distributions.priors.base import as_prior
 from latently.distributions.priors.dirichlet import Dirichlet
 from latently.distributions.statistics import Additive, as_sums
+from latently.distributions.unconstrained import logit_gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,8 @@ class Categorical(ExponentialFamily):
     n_categories: int | None = None
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("probabilities",)
+    SCALES: ClassVar[tuple[str, ...]] = ("simplex",)
+    IS_CODED: ClassVar[bool] = True
     _DISCRETE: ClassVar[bool] = True
     _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
@@ -131,6 +135,10 @@ class Categorical(ExponentialFamily):
     def from_statistics(self, stats: Additive, prior: Dirichlet | None = None) -> Self:
         """Shares of the categories; with a Dirichlet prior, the mode of the posterior."""
         return type(self)(shares(stats, prior, self, self.n_categories))
+
+    def gradient(self, stats: Additive) -> Array:
+        """Counts less those expected."""
+        return logit_gradient(as_sums(stats, "Categorical").total, self.probabilities)
 
 
 def as_simplex(values: Array, who: str) -> Array:

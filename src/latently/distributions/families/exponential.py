@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, ExponentialFamily
+from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import Columns, per_column, with_weight
 from latently.distributions.families.gamma import Gamma
+from latently.distributions.family import ExponentialFamily
+from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array, ColumnError
-from latently.distributions.priors.base import as_prior
+from latently.distributions.priors.base import PER_STRENGTH, as_prior
 from latently.distributions.statistics import Additive
 
 
@@ -36,6 +38,8 @@ class Exponential(Columns, ExponentialFamily):
     rate: Array = UNSET
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("rate",)
+    SCALES: ClassVar[tuple[str, ...]] = ("log",)
+    ABOUT_SCALE: ClassVar[bool] = True
     VALUES: ClassVar[str] = "finite numbers from 0 on"
     _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
@@ -97,6 +101,25 @@ class Exponential(Columns, ExponentialFamily):
         return type(self)(
             weight / self._nonzero(values, "is all zeros, so that the rate has no bound: give a Gamma prior")
         )
+
+    def gradient(self, stats: Additive) -> Array:
+        """Entries less their expected number."""
+        weight, values = per_column(stats, 2, self)
+        return np.asarray(weight - values * self.rate)
+
+    def default_prior(self, stats: Additive, strength: float, spread: Array | None) -> Gamma | None:
+        """A Gamma about the scale of the shortest clusters."""
+        mean = self.from_statistics(stats).mean
+        strength = PER_STRENGTH * strength
+        return Gamma(1 + strength, strength * (mean if spread is None else np.minimum(mean, spread)))
+
+    def _fit_above(self, stats: Additive, floor: Floor) -> Self:
+        weight, values = per_column(stats, 2, self)
+        return type(self)(1 / np.maximum(values / with_weight(weight), np.sqrt(floor.least)))
+
+    def is_on_floor(self, floor: Floor) -> bool:
+        """Whether a mean has come down to it."""
+        return bool((floor.varies & (self.mean <= TOUCHING * np.sqrt(floor.least))).any())
 
     def _nonzero(self, values: Array, reason: str) -> Array:
         if (values <= 0).any():

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, ExponentialFamily
+from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import Columns, per_column, with_weight
+from latently.distributions.family import ExponentialFamily
+from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array, ColumnError
 from latently.distributions.priors.base import Prior
 from latently.distributions.statistics import Additive, as_sums
@@ -39,6 +41,7 @@ class Gamma(Columns, ExponentialFamily, Prior):
     rate: Array = UNSET
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("shape", "rate")
+    SCALES: ClassVar[tuple[str, ...]] = ("log", "log")
     VALUES: ClassVar[str] = "positive finite numbers"
     _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
 
@@ -128,6 +131,25 @@ class Gamma(Columns, ExponentialFamily, Prior):
             )
         shape = _shape(gap)
         return type(self)(shape, shape / mean)
+
+    def gradient(self, stats: Additive) -> Array:
+        """Gradient in log shape and log rate."""
+        logs, values, weight = per_column(stats, 3, self)
+        by_shape = logs + weight * (np.log(self.rate) - special.digamma(self.shape))
+        return np.concatenate([self.shape * by_shape, weight * self.shape - self.rate * values])
+
+    def _fit_above(self, stats: Additive, floor: Floor) -> Self:
+        """The likelihood of a shape, with the best rate for it, has one peak."""
+        logs, values, weight = per_column(stats, 3, self)
+        most, mean = floor.most_shape, values / with_weight(weight)
+        gap = np.log(mean) - logs / weight
+        fitted = gap > 0.5 / most  # about log(shape) - digamma(shape) at the largest one
+        shape = np.where(fitted, np.minimum(_shape(np.where(fitted, gap, 1.0)), most), most)
+        return type(self)(shape, shape / mean)
+
+    def is_on_floor(self, floor: Floor) -> bool:
+        """Whether a shape has grown as large as it may."""
+        return bool((floor.varies & (self.shape * TOUCHING >= floor.most_shape)).any())
 
 
 def _shape(gap: Array) -> Array:

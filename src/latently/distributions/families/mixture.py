@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, Family
+from latently.distributions.base import UNSET, Distribution
 from latently.distributions.families.categorical import as_simplex
+from latently.distributions.family import Family
+from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array, as_rows, as_weights, no_negative
 from latently.distributions.priors.dirichlet import Dirichlet
 from latently.distributions.statistics import Additive, Parts, Sums
+from latently.distributions.unconstrained import Directions, Reader, logit_gradient, packed, unpacked
 
 MAX_ITER = 2000
 TOL = 1e-9
@@ -130,6 +133,36 @@ class BaseMixture(Family):
         each = [c._atoms() for c in self.components]
         return None if any(a is None for a in each) else np.unique(np.concatenate(each), axis=0)  # type: ignore[arg-type]
 
+    # parameters without constraints
+
+    def pack(self) -> Array:
+        """Logits of the weights, then the components."""
+        return np.concatenate([packed(self.weights, "simplex"), *(_family(c).pack() for c in self.components)])
+
+    def unpack(self, reader: Reader) -> Self:
+        """Weights and components."""
+        weights = unpacked(reader, self.weights, "simplex")
+        return self._made_of(weights, [_family(c).unpack(reader) for c in self.components])
+
+    def directions(self) -> Directions:
+        """Those of the weights, and of the components."""
+        own = [_family(c).directions() for c in self.components]
+        return Directions.joined([Directions.logits(self.weights), *own])
+
+    def gradient(self, stats: Additive) -> Array:
+        """By Fisher's identity: the statistics are expected under the same parameters."""
+        weight, parts = self._taken_apart(stats)
+        own = [_family(c).gradient(s) for c, s in zip(self.components, parts, strict=True)]
+        return np.concatenate([logit_gradient(weight, self.weights), *own])
+
+    @abstractmethod
+    def _taken_apart(self, stats: Any) -> tuple[Array, Sequence[Additive]]:
+        """Weights (K,) of the components, and the statistics of each."""
+
+    def is_on_floor(self, floor: Floor) -> bool:
+        """Whether a component is."""
+        return any(_family(c).is_on_floor(floor) for c in self.components)
+
     # sampling
 
     def _sample(self, n: int, rng: np.random.Generator) -> Array:
@@ -182,6 +215,9 @@ class MixtureDistribution(BaseMixture):
         return replace(self, weights=weights, components=components)
 
     # statistics
+
+    def _taken_apart(self, stats: Any) -> tuple[Array, Sequence[Additive]]:
+        return stats.weight, stats.components.parts
 
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> MixtureStatistics:
         """Expected statistics: those of the components, weighted by responsibilities."""

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, ExponentialFamily
+from latently.distributions.base import UNSET, Distribution
 from latently.distributions.families.categorical import as_simplex, shares
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import LOG_ZERO, Array, as_rows, as_weights
 from latently.distributions.iterate import until_still
 from latently.distributions.priors.dirichlet import Dirichlet
-from latently.distributions.statistics import Additive, Sums
+from latently.distributions.statistics import Additive, Sums, as_sums
+from latently.distributions.unconstrained import logit_gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class Multinomial(ExponentialFamily):
     n_trials: int | None = None
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("probabilities",)
+    SCALES: ClassVar[tuple[str, ...]] = ("simplex",)
     VALUES: ClassVar[str] = "whole numbers from 0 on, that sum to n_trials where that is given"
     _DISCRETE: ClassVar[bool] = True
     _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
@@ -171,6 +174,14 @@ class Multinomial(ExponentialFamily):
     def from_statistics(self, stats: Additive, prior: Dirichlet | None = None) -> Self:
         """Shares of the counts; with a Dirichlet prior, the mode of the posterior."""
         return replace(self, probabilities=shares(stats, prior, self, self._width()))
+
+    def gradient(self, stats: Additive) -> Array:
+        """Counts less those expected."""
+        return logit_gradient(as_sums(stats, "Multinomial").total, self.probabilities)
+
+    def default_prior(self, stats: Additive, strength: float, spread: Array | None) -> Dirichlet:
+        """A Dirichlet about the shares of all rows."""
+        return Dirichlet(1 + strength * self.from_statistics(stats).probabilities)
 
     def fit(self, X: ArrayLike, weights: ArrayLike | None = None, prior: Dirichlet | None = None) -> Self:
         """Fit to the rows of X; with partly missing rows, by EM until the probabilities stand still."""

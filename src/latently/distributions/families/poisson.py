@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from latently.distributions.base import UNSET, Distribution, ExponentialFamily
+from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import Columns, per_column, with_weight
 from latently.distributions.families.gamma import Gamma
+from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import LOG_ZERO, Array, no_negative
 from latently.distributions.priors.base import as_prior
 from latently.distributions.statistics import Additive
@@ -36,6 +37,7 @@ class Poisson(Columns, ExponentialFamily):
     rate: Array = UNSET
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("rate",)
+    SCALES: ClassVar[tuple[str, ...]] = ("log",)
     VALUES: ClassVar[str] = "whole numbers from 0 on"
     _DISCRETE: ClassVar[bool] = True
     _ENDS: ClassVar[tuple[float, float]] = (0, np.inf)
@@ -114,6 +116,11 @@ class Poisson(Columns, ExponentialFamily):
             return type(self)(as_prior(prior, Gamma, self).posterior(stats).mode)
         events, weight = per_column(stats, 2, self)
         return type(self)(no_negative(events, "counts") / with_weight(weight))
+
+    def gradient(self, stats: Additive) -> Array:
+        """Events less those expected."""
+        events, weight = per_column(stats, 2, self)
+        return np.asarray(events - weight * self.rate)
 
 
 def _entropy(rate: float) -> float:

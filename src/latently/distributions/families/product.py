@@ -7,9 +7,12 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latently.distributions.base import Distribution, ExponentialFamily, Family
+from latently.distributions.base import Distribution
+from latently.distributions.family import ExponentialFamily, Family
+from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array, ColumnError, as_rows
 from latently.distributions.statistics import Additive, Parts, Sums
+from latently.distributions.unconstrained import Directions, Reader
 
 T = TypeVar("T")
 
@@ -196,6 +199,29 @@ class Product(ExponentialFamily):
     def _sample(self, n: int, rng: np.random.Generator) -> Array:
         return self._place(lambda part: part._sample(n, rng))
 
+    # parameters without constraints
+
+    def pack(self) -> Array:
+        """Those of the parts."""
+        return np.concatenate([_family(part).pack() for part, _ in self.parts])
+
+    def unpack(self, reader: Reader) -> Self:
+        """Parts, one after the other."""
+        return self._with(_family(part).unpack(reader) for part, _ in self.parts)
+
+    def directions(self) -> Directions:
+        """Those of the parts."""
+        return Directions.joined([_family(part).directions() for part, _ in self.parts])
+
+    def log_likelihood(self, stats: Additive) -> float:
+        """Sum over the parts."""
+        return sum(_family(part).log_likelihood(s) for (part, _), s in zip(self.parts, _parts(stats), strict=True))
+
+    def gradient(self, stats: Additive) -> Array:
+        """Those of the parts."""
+        pairs = zip(self.parts, _parts(stats), strict=True)
+        return np.concatenate([_family(part).gradient(own) for (part, _), own in pairs])
+
     # fit
 
     def from_statistics(self, stats: Additive, prior: Sequence[Any] | None = None) -> Self:
@@ -214,6 +240,17 @@ class Product(ExponentialFamily):
         priors = iter(self._priors(prior))
         return self._with(self._each(lambda part, columns: _family(part).fit(rows[:, columns], weights, next(priors))))
 
+    def fit_above(self, stats: Additive, prior: Sequence[Any] | None, floor: Floor | None) -> Self:
+        """Fit every part above the floor of its columns."""
+        if floor is None:
+            return self.from_statistics(stats, prior)
+        pairs = iter(zip(_parts(stats), self._priors(prior), strict=True))
+        return self._with(self._each(lambda part, columns: part.fit_above(*next(pairs), floor.columns(columns))))
+
+    def is_on_floor(self, floor: Floor) -> bool:
+        """Whether a part is."""
+        return any(_family(part).is_on_floor(floor.columns(list(columns))) for part, columns in self.parts)
+
     def _with(self, fitted: Iterator[Distribution]) -> Self:
         return type(self)([(part, columns) for part, (_, columns) in zip(fitted, self.parts, strict=True)])
 
@@ -223,6 +260,11 @@ class Product(ExponentialFamily):
         if not isinstance(prior, Sequence) or len(prior) != len(self.parts):
             raise TypeError(f"the prior of a Product is a sequence of {len(self.parts)}: a prior or None for each part")
         return prior
+
+
+def _parts(stats: Any) -> tuple[Additive, ...]:
+    found: tuple[Additive, ...] = stats.parts
+    return found
 
 
 def _family(part: Distribution) -> Family:

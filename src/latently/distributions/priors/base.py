@@ -6,6 +6,10 @@ from typing import Any, Self, TypeVar
 from latently.distributions.base import Distribution
 from latently.distributions.statistics import Additive
 
+PER_STRENGTH = 0.01
+"""Rows that the default prior of a spread is worth, per row of strength: the spread inside clusters is measured before
+they are known, and may be wider than that of a component."""
+
 
 class Prior(Distribution):
     """A distribution over the parameters of a family, conjugate to it.

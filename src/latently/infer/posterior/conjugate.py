@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 
 from latently.distributions import Beta, Dirichlet, Gamma, NormalInverseWishart
-from latently.distributions.base import Distribution, Family
+from latently.distributions.base import Distribution
+from latently.distributions.family import Family
 from latently.distributions.priors.base import Prior
 from latently.infer.factors import Floats
 from latently.infer.posterior.line import nodes_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from latently.distributions.base import Family
+from latently.distributions.family import Family
 from latently.infer.posterior.priors import Function, Independent, Parameters
 from latently.infer.posterior.target import rows_of
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from latently.distributions import Gaussian
-from latently.distributions.base import Family
+from latently.distributions.family import Family
 from latently.infer.factors import Floats
 from latently.infer.posterior.priors import Parameters
 

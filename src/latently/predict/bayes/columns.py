@@ -10,7 +10,8 @@ from latently.data import Column, Schema, infer_schema
 from latently.data.tables import frames
 from latently.data.tables.matrix import as_table
 from latently.data.tables.values import is_missing, quote
-from latently.distributions import Family
+from latently.distributions import Family, family_named
+from latently.distributions.names import families as families_by_name
 from latently.predict.bayes.blocks import CategoryColumns, CountColumns, FamilyColumn, GaussianColumns
 
 NAMES = ("gaussian", "counts", "categorical", "ordinal", "binary")
@@ -27,11 +28,19 @@ def chosen_families(families: Any, names: tuple[str, ...]) -> dict[str, Any]:
     for name, family in by_name.items():
         if name not in names:
             raise ValueError(f"families: column {name!r} is not in the table, which has {quote(names, 10)}")
-        if not isinstance(family, Family) and family not in NAMES:
-            raise ValueError(
-                f"families: column {name!r} must be one of {quote(NAMES, 10)} or a distribution, got {family!r}"
-            )
+        by_name[name] = _checked(name, family)
     return by_name
+
+
+def _checked(name: str, family: Any) -> Any:
+    """Give a family, or one of the words that have a kind of block of their own."""
+    word = {"poisson": "counts", "bernoulli": "binary"}.get(family, family) if isinstance(family, str) else family
+    if isinstance(word, Family) or word in NAMES:
+        return word
+    if word not in families_by_name():
+        known = quote(sorted({*NAMES, *families_by_name()}), 20)
+        raise ValueError(f"families: column {name!r} must be one of {known} or a distribution, got {family!r}")
+    return family_named(word)
 
 
 def make_schema(table: Any, chosen: Mapping[str, Any]) -> Schema:

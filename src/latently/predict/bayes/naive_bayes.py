@@ -29,8 +29,9 @@ class NaiveBayes(BayesClassifier):
     ----------
     families
         What each column is within a class: "gaussian", "counts" (Poisson), "categorical", "ordinal",
-        "binary" or a family of `latently.distributions` such as `Gamma()`; as a dict from columns (names or
-        positions), or one for all. Columns that are not named follow the schema: numeric is "gaussian".
+        "binary" or a family of `latently.distributions`, by name ("von_mises") or as
+        `Gamma()`; as a dict from columns (names or positions), or one for all. Columns that
+        are not named follow the schema: numeric is "gaussian".
     schema
         What the columns are (`latently.data.infer_schema`); found out from the table if None.
     m

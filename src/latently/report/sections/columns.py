@@ -84,8 +84,8 @@ def _bars(seen: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[n
     """Counts between even edges; one bar, if the values are too close for the edges to differ."""
     edges = np.linspace(low, high, _BARS + 1)
     if not (np.diff(edges) > 0).all():
-        room = max(abs(low), abs(high), 1.0)
-        return np.array([len(seen)]), np.array([low - 0.5 * room, high + 0.5 * room])
+        width = max(abs(low), abs(high), 1.0)
+        return np.array([len(seen)]), np.array([low - 0.5 * width, high + 0.5 * width])
     return np.histogram(seen, bins=edges)
 
 

@@ -62,8 +62,8 @@ def _features(study: Study, filled: Values) -> tuple[Values, NDArray[np.intp]]:
         else:
             spots = (filled[:, j][:, None] == np.arange(len(column.classes))).astype(float)
             shares = spots.mean(axis=0)
-            room = np.sqrt(np.maximum(shares, 0.01) * max(len(shares) - 1, 1))
-            parts.append((spots - shares) / room)
+            scale = np.sqrt(np.maximum(shares, 0.01) * max(len(shares) - 1, 1))
+            parts.append((spots - shares) / scale)
         owners += [j] * parts[-1].shape[1]
     return np.hstack(parts), np.array(owners, dtype=np.intp)
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from latently.distributions import Additive, ColumnError, Distribution, Family, Parts, Sums
 from latently.distributions.base import UNSET
 from latently.distributions.families.mixture import BaseMixture
+from latently.distributions.floor import Floor
 from latently.distributions.inputs import as_rows, as_weights
 from latently.sequence.emissions.start import clusters
 from latently.sequence.inference.chain import Array
@@ -62,6 +63,9 @@ class MixtureOf(BaseMixture):
 
     # statistics
 
+    def _taken_apart(self, stats: Any) -> tuple[Array, Sequence[Additive]]:
+        return stats.parts[0].total, stats.parts[1:]
+
     def statistics(self, X: ArrayLike, weights: ArrayLike | None = None) -> Parts:
         """Expected statistics, since which part a row comes from is not known."""
         return self.expected_statistics(X, weights)
@@ -80,6 +84,10 @@ class MixtureOf(BaseMixture):
         if not isinstance(stats, Parts):
             raise TypeError(f"a mixture reads the statistics of its parts, not {type(stats).__name__}")
         return self.refitted(stats, lambda part, own: part.from_statistics(own, prior))
+
+    def fit_above(self, stats: Additive, prior: Any, floor: Floor | None) -> Self:
+        """Weights, and parts above the floor."""
+        return self.refitted(stats, lambda part, own: part.fit_above(own, prior, floor))
 
     def refitted(self, stats: Any, fit: Callable[[Any, Additive], Any]) -> Self:
         """The same with weights and parts of statistics, where `fit` makes a part of its own."""

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from latently.data.tables.frames import default_names
 from latently.data.tables.matrix import refuse_tiny
+from latently.distributions import ColumnError, Family, family_named
+from latently.distributions.components.family import Members
+from latently.distributions.floor import Floor
 from latently.learn.engine.start import row_order
 from latently.learn.estimator.table import seeds
 from latently.learn.kmeans.clustered import clustered
@@ -120,3 +124,41 @@ def covariance_start(X: Array, centres: Array, kind: str, k: int, least: float) 
     if kind == "diag":
         return np.repeat(np.diag(matrix)[None], k, axis=0)
     return np.full(k, np.diag(matrix).mean())
+
+
+def start_families(
+    template: Any, X: Array, weights: Array, n_states: int, owner: Ints, prior: Any, floor: Floor
+) -> Members:
+    """Fit distributions to rows with given weights (n, K); templates that are fitted already stay."""
+    given = list(template) if isinstance(template, list | tuple) else [template] * n_states
+    if len(given) != n_states:
+        raise ValueError(f"emission lists {len(given)} distributions for {n_states} states")
+    found: list[Family] = []
+    for e in range(int(owner.max()) + 1):
+        part = given[int(np.flatnonzero(owner == e)[0])]
+        part = family_named(part) if isinstance(part, str) else part
+        if not isinstance(part, Family):
+            raise TypeError(f"emission must be a distribution that learns from data, not {type(part).__name__}")
+        # fitted to all rows first, so that every state knows every category
+        whole = part if part.is_fitted else _whole(part, X, prior, floor)
+        is_own = isinstance(template, list | tuple) and part.is_fitted
+        found.append(part if is_own else _fit_or(whole, X, weights[:, owner == e].sum(axis=1), prior, floor))
+    return Members(tuple(found))
+
+
+def _whole(part: Family, X: Array, prior: Any, floor: Floor) -> Family:
+    """Fit to all rows; columns that follow from others are taken one by one for a start."""
+    try:
+        return part.fit(X, prior=prior)
+    except ColumnError:
+        alone = None if prior is not None else part.fit_apart(X, floor)
+        if alone is None:
+            raise
+        return alone
+
+
+def _fit_or(whole: Family, X: Array, weights: Array, prior: Any, floor: Floor) -> Family:
+    try:
+        return whole.fit_above(whole.expected_statistics(X, weights), prior, floor)
+    except ColumnError:
+        return whole

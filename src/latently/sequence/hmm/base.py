@@ -64,7 +64,7 @@ class BaseHMM(
     # what subclasses say
 
     @abstractmethod
-    def _emission(self, X: Array | None) -> Emission[Any]:
+    def _emission(self, X: Array | None) -> Emission:
         """Make the emissions; X is the table at a fit, None when parameters are only used."""
 
     @abstractmethod

@@ -6,8 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from latently.distributions.components.categories import CategoryBlock
+from latently.distributions.components.counts import CountBlock
+from latently.distributions.components.discrete import Values
 from latently.sequence import expected_failures as expected
-from latently.sequence.emissions.discrete import CategoricalEmission, PoissonEmission
+from latently.sequence.emissions.base import Emission
+from latently.sequence.emissions.fast import CategoricalEmission
 from latently.sequence.emissions.start import StartData, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
 from latently.sequence.inference.chain import Array
@@ -143,11 +147,14 @@ class CategoricalHMM(BaseHMM):
 
     def _emission(self, X: Array | None) -> CategoricalEmission:
         shape = (self.n_components, int(np.shape(self.emissionprob_)[-1]))
-        prior = check_prior("emissionprob_prior", self.emissionprob_prior, shape)
-        return CategoricalEmission(prior, "e" in self.params, ~self._given_zeros("e", shape))
+        possible = ~self._given_zeros("e", shape)
+        events = np.where(possible, check_prior("emissionprob_prior", self.emissionprob_prior, shape) - 1, 0.0)
+        trials = np.repeat(events.sum(axis=1, keepdims=True), shape[1], axis=1)
+        block = CategoryBlock((0,), ("0",), None, events, trials, (shape[1],), possible)
+        return CategoricalEmission(block, np.arange(self.n_components), "e" in self.params)
 
-    def _theta(self) -> Array:
-        return self._table()
+    def _theta(self) -> Values:
+        return Values(self._table())
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
@@ -159,8 +166,8 @@ class CategoricalHMM(BaseHMM):
         self.__dict__["_n_symbols"] = C
         return {"emissionprob_": rng.dirichlet(np.full(C, 5.0), size=self.n_components)}
 
-    def _store_theta(self, theta: Array) -> None:
-        self._store(emissionprob_=theta)
+    def _store_theta(self, theta: Values) -> None:
+        self._store(emissionprob_=theta.values)
 
 
 class PoissonHMM(BaseHMM):
@@ -247,14 +254,15 @@ class PoissonHMM(BaseHMM):
     def _n_columns(self) -> int | None:
         return np.shape(self.lambdas_)[1] if self._has("lambdas_") else None
 
-    def _emission(self, X: Array | None) -> PoissonEmission:
+    def _emission(self, X: Array | None) -> Emission:
         shape = (self.n_components, X.shape[1] if X is not None else np.shape(self.lambdas_)[1])
         events, exposure = (
             np.broadcast_to(np.asarray(v, dtype=np.float64), shape) for v in (self.lambdas_prior, self.lambdas_weight)
         )
-        return PoissonEmission(events, exposure, "l" in self.params)
+        block = CountBlock(tuple(range(shape[1])), tuple(map(str, range(shape[1]))), None, events, exposure)
+        return Emission(block, np.arange(self.n_components), "l" in self.params)
 
-    def _theta(self) -> Array:
+    def _theta(self) -> Values:
         if not self._has("lambdas_"):
             raise NotFittedError("this PoissonHMM has no parameters yet: call fit, or assign them")
         rates = np.atleast_2d(np.asarray(self.lambdas_, dtype=np.float64))
@@ -262,7 +270,7 @@ class PoissonHMM(BaseHMM):
             raise ValueError(f"lambdas_ must have {self.n_components} rows, got shape {rates.shape}")
         if not np.isfinite(rates).all() or (rates < 0).any():
             raise ValueError("lambdas_ must be finite and not negative")
-        return rates
+        return Values(rates)
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
@@ -272,8 +280,8 @@ class PoissonHMM(BaseHMM):
         jitter = rng.uniform(0.9, 1.1, size=centres.shape)
         return {"lambdas_": np.maximum(centres, 0.1 * filled(X).mean(axis=0) + 1e-3) * jitter}
 
-    def _store_theta(self, theta: Array) -> None:
-        self._store(lambdas_=theta)
+    def _store_theta(self, theta: Values) -> None:
+        self._store(lambdas_=theta.values)
 
 
 def check_whole(X: Array, rule: str) -> None:

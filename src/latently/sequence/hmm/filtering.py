@@ -28,7 +28,7 @@ class Dynamics:
 
     start: Array
     transition: Callable[[Any], Array]
-    emission: Emission[Any]
+    emission: Emission
     theta: Any
     copies: int = 1
 

@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from latently.distributions.components.floor import Floor
-from latently.distributions.components.gaussian import unscaled as gaussians
-from latently.distributions.components.gaussian.unscaled import Gaussians, Prior
-from latently.sequence.emissions.gaussian import GaussianEmission
+from latently.distributions.components.gaussian.block import GaussianBlock
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.gaussian.prior import GaussianPrior
+from latently.distributions.floor import Floor
+from latently.sequence.emissions.fast import GaussianEmission
 from latently.sequence.emissions.start import StartData, covariance_start, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
 from latently.sequence.inference.chain import Array
@@ -151,54 +152,52 @@ class GaussianHMM(BaseHMM):
 
     # model
 
-    def _group(self) -> Any:
-        K = self.n_components
-        return np.zeros(K, dtype=np.int64) if self.covariance_type == "tied" else np.arange(K)
-
     def _emission(self, X: Array | None) -> GaussianEmission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[1]
         floor = None if X is None else Floor.of(X)
-        complete = X is not None and gaussians.is_complete(X)
-        return GaussianEmission(self._prior(d), self.params, floor, complete)
+        block = gaussian_block(d, self.covariance_type, self._prior(d), floor, self.params)
+        complete = X is not None and not np.isnan(X.sum())
+        return GaussianEmission(block, np.arange(self.n_components), complete=complete)
 
-    def _prior(self, d: int) -> Prior:
+    def _prior(self, d: int) -> GaussianPrior:
         K, kind = self.n_components, self.covariance_type
         location = np.broadcast_to(np.asarray(self.means_prior, dtype=np.float64), (K, d))
-        strength = np.broadcast_to(np.asarray(self.means_weight, dtype=np.float64), (K,))
+        kappa = np.broadcast_to(np.asarray(self.means_weight, dtype=np.float64), (K,))[:, None]
         scatter = np.asarray(self.covars_prior, dtype=np.float64)
         if kind in ("full", "tied"):
-            G = K if kind == "full" else 1
-            if scatter.ndim == 0:
-                scatter = scatter * np.eye(d)
-            extra = np.broadcast_to(np.maximum(np.asarray(self.covars_weight) - d, 0.0), (G,))
-            return Prior(location, strength, np.broadcast_to(scatter, (G, d, d)), extra)
+            scatter = scatter * np.eye(d) if scatter.ndim == 0 else scatter
+            power = np.maximum(np.asarray(self.covars_weight) - d, 0.0)
+            if kind == "full":
+                power = np.broadcast_to(power, (K,))[:, None, None]
+            return GaussianPrior(np.zeros(()), location, kappa, scatter, np.asarray(power))
         if scatter.ndim == 1 and len(scatter) == K and kind == "spherical":
             scatter = scatter[:, None]
-        extra = np.broadcast_to(np.maximum(np.asarray(self.covars_weight) - 1.0, 0.0), (K, d))
-        return Prior(location, strength, np.broadcast_to(scatter, (K, d)), extra)
+        power = np.broadcast_to(np.maximum(np.asarray(self.covars_weight) - 1.0, 0.0), (K, d))
+        scatter = np.broadcast_to(scatter, (K, d))
+        if kind == "spherical":
+            scatter, power = scatter.sum(axis=1), power.sum(axis=1)
+        return GaussianPrior(np.zeros(()), location, kappa, scatter, power)
 
-    def _theta(self) -> Gaussians:
+    def _theta(self) -> GaussianParams:
         if not self._has("means_") or not self._has("covars_"):
             raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
         return self._gaussians()
 
-    def _gaussians(self) -> Gaussians:
+    def _gaussians(self) -> GaussianParams:
         means = np.asarray(self.means_, dtype=np.float64)
         if means.ndim != 2 or len(means) != self.n_components or not np.isfinite(means).all():
             raise ValueError(f"means_ must be {self.n_components} rows of finite numbers, got shape {means.shape}")
         d, covars = means.shape[1], np.asarray(self._covars_, dtype=np.float64)
-        if self.covariance_type == "tied":
-            covars = covars[None]
-        elif self.covariance_type == "spherical":
-            covars = np.broadcast_to(covars.reshape(self.n_components, -1), means.shape)
-        if covars.shape[1:] != (d,) * (covars.ndim - 1):
+        if self.covariance_type == "spherical":
+            covars = np.broadcast_to(covars.reshape(self.n_components, -1), means.shape).mean(axis=1)
+        elif covars.shape[-1] != d or covars.shape[-2:] not in ((d, d), (self.n_components, d)):
             raise ValueError(f"covars_ have shape {covars.shape}, but the means have {d} columns")
-        return Gaussians(means, np.ascontiguousarray(covars), self.covariance_type, self._group())  # type: ignore[arg-type]
+        return GaussianParams.in_own_units(self.covariance_type, means, np.ascontiguousarray(covars))  # type: ignore[arg-type]
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
-        if self.covariance_type not in gaussians.KINDS:
-            raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {self.covariance_type!r}")
+        if self.covariance_type not in KINDS:
+            raise ValueError(f"covariance_type must be one of {KINDS}, not {self.covariance_type!r}")
         K, found = self.n_components, dict[str, Any]()
         if self._starts("m"):
             found["means_"] = k_means(data, K, rng)
@@ -206,16 +205,24 @@ class GaussianHMM(BaseHMM):
             found["covars_"] = covariance_start(X, filled(X).mean(axis=0), self.covariance_type, K, self.min_covar)
         return found
 
-    def _store_theta(self, theta: Gaussians) -> None:
+    def _store_theta(self, theta: GaussianParams) -> None:
         self._store(means_=theta.means)
-        self._covars_ = theta.covars[0].copy() if theta.kind == "tied" else theta.covars.copy()
+        self._covars_ = theta.covariances.copy()
+
+
+KINDS = ("spherical", "diag", "full", "tied")
+
+
+def gaussian_block(d: int, kind: Any, prior: GaussianPrior, floor: Floor | None, learn: str) -> GaussianBlock:
+    """Gaussian components of all columns of a table."""
+    return GaussianBlock(tuple(range(d)), tuple(map(str, range(d))), kind, prior, None, floor, learn)
 
 
 def check_covars(value: Any, kind: str, K: int) -> Array:
     """Give covariances in the shape of their kind, and refuse those that are none."""
     covars = np.array(value, dtype=np.float64)
-    if kind not in gaussians.KINDS:
-        raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {kind!r}")
+    if kind not in KINDS:
+        raise ValueError(f"covariance_type must be one of {KINDS}, not {kind!r}")
     if kind == "spherical" and covars.size == K:
         covars = covars.reshape(K)
     if kind == "tied":

@@ -5,12 +5,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from latently.distributions.components.floor import Floor
-from latently.distributions.components.gaussian import unscaled as gaussians
-from latently.distributions.components.gaussian.unscaled import Gaussians, Prior
-from latently.sequence.emissions.gaussian import GaussianMixtureEmission, Mixtures
+from latently.distributions.components.gaussian.mixtures import GaussianMixtures, Mixtures
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.gaussian.prior import GaussianPrior
+from latently.distributions.floor import Floor
+from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, covariance_start, nested_means
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.gaussian import KINDS, gaussian_block
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 
@@ -120,31 +122,46 @@ class GMMHMM(BaseHMM):
     def _n_columns(self) -> int | None:
         return np.shape(self.means_)[-1] if self._has("means_") else None
 
-    def _emission(self, X: Array | None) -> GaussianMixtureEmission:
+    def _emission(self, X: Array | None) -> Emission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[-1]
-        floor = None if X is None else Floor.of(X)
+        kind = {"tied": "full"}.get(self.covariance_type, self.covariance_type)
+        inner = gaussian_block(d, kind, self._prior(d), None if X is None else Floor.of(X), self.params)
         weights = check_prior("weights_prior", self.weights_prior, (self.n_components, self.n_mix))
-        return GaussianMixtureEmission(weights, self._prior(d), self.params, floor)
+        is_tied = self.covariance_type == "tied"
+        block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params)
+        return Emission(block, np.arange(self.n_components))
 
-    def _prior(self, d: int) -> Prior:
+    def _prior(self, d: int) -> GaussianPrior:
         K, M = self.n_components, self.n_mix
         location = np.broadcast_to(np.asarray(self.means_prior, dtype=np.float64), (K, M, d)).reshape(K * M, d)
-        strength = np.broadcast_to(np.asarray(self.means_weight, dtype=np.float64), (K, M)).ravel()
+        kappa = np.broadcast_to(np.asarray(self.means_weight, dtype=np.float64), (K, M)).reshape(K * M, 1)
         if self.covariance_type in ("full", "tied"):
-            tied = self.covariance_type == "tied"
-            G, flat = (K, -(M + d + 1.0)) if tied else (K * M, -(d + 2.0))
-            scatter = np.asarray(0.0 if self.covars_prior is None else self.covars_prior, dtype=np.float64)
-            scatter = scatter * np.eye(d) if scatter.ndim == 0 else scatter.reshape(-1, d, d)
-            nu = np.asarray(flat if self.covars_weight is None else self.covars_weight, dtype=np.float64)
-            extra = np.broadcast_to(nu.reshape(-1) - flat, (G,))
-            return Prior(location, strength, np.broadcast_to(scatter, (G, d, d)), extra)
-        shape = (K, M, d)
-        flat = -1.5 if self.covariance_type == "diag" else -(d + 2.0) / 2
-        share = 1 if self.covariance_type == "diag" else d
-        alpha = _columns(flat if self.covars_prior is None else self.covars_prior, shape)
-        beta = _columns(0.0 if self.covars_weight is None else self.covars_weight, shape)
-        extra = 2 * (alpha - flat) / share
-        return Prior(location, strength, (2 * beta / share).reshape(K * M, d), extra.reshape(K * M, d))
+            scatter, power = self._matrix_prior(d)
+        else:
+            scatter, power = self._column_prior(d)
+        return GaussianPrior(np.zeros(()), location, kappa, scatter, power)
+
+    def _matrix_prior(self, d: int) -> tuple[Array, Array]:
+        """Scatter and power of the covariances; what is said of one that is tied is shared out to its Gaussians."""
+        K, M = self.n_components, self.n_mix
+        tied = self.covariance_type == "tied"
+        G, flat = (K, -(M + d + 1.0)) if tied else (K * M, -(d + 2.0))
+        scatter = np.asarray(0.0 if self.covars_prior is None else self.covars_prior, dtype=np.float64)
+        scatter = scatter * np.eye(d) if scatter.ndim == 0 else scatter.reshape(-1, d, d)
+        nu = np.asarray(flat if self.covars_weight is None else self.covars_weight, dtype=np.float64)
+        scatter, power = (
+            np.broadcast_to(scatter, (G, d, d)),
+            np.broadcast_to(nu.reshape(-1) - flat, (G,))[:, None, None],
+        )
+        return (np.repeat(scatter / M, M, axis=0), np.repeat(power / M, M, axis=0)) if tied else (scatter, power)
+
+    def _column_prior(self, d: int) -> tuple[Array, Array]:
+        """Scatter and power of the variances."""
+        shape, diag = (self.n_components, self.n_mix, d), self.covariance_type == "diag"
+        flat = -1.5 if diag else -(d + 2.0) / 2
+        alpha = _columns(flat if self.covars_prior is None else self.covars_prior, shape).reshape(-1, d)
+        beta = _columns(0.0 if self.covars_weight is None else self.covars_weight, shape).reshape(-1, d)
+        return (2 * beta, 2 * (alpha - flat)) if diag else (2 * beta.mean(axis=1), 2 * (alpha - flat).mean(axis=1))
 
     def _theta(self) -> Mixtures:
         if not all(self._has(name) for name in ("weights_", "means_", "covars_")):
@@ -158,22 +175,18 @@ class GMMHMM(BaseHMM):
         shapes = {"full": (K, M, d, d), "tied": (K, d, d), "diag": (K, M, d), "spherical": (K, M)}
         if kind not in shapes or covars.shape != shapes[kind]:
             raise ValueError(f"covars_ have shape {covars.shape}, which is not that of {kind!r} for these means")
-        if kind in ("full", "tied"):
-            covars = covars.reshape(-1, d, d)
-            if not (np.isfinite(covars).all() and (np.linalg.eigvalsh(covars) > 0).all()):
-                raise ValueError(f"covars_ of kind {kind!r} must be positive definite")
-        else:
-            covars = np.ascontiguousarray(np.broadcast_to(covars.reshape(K * M, -1), (K * M, d)))
-            if not (np.isfinite(covars).all() and (covars > 0).all()):
-                raise ValueError(f"covars_ of kind {kind!r} must be positive")
-        group = np.repeat(np.arange(K), M) if kind == "tied" else np.arange(K * M)
-        return Mixtures(weights, Gaussians(means.reshape(K * M, d), covars, kind, group))  # type: ignore[arg-type]
+        matrices = kind in ("full", "tied")
+        if not np.isfinite(covars).all() or ((np.linalg.eigvalsh(covars) if matrices else covars) <= 0).any():
+            raise ValueError(f"covars_ of kind {kind!r} must be positive{' definite' if matrices else ''}")
+        flat = np.repeat(covars, M, axis=0) if kind == "tied" else covars.reshape(K * M, *covars.shape[2:])
+        own = GaussianParams.in_own_units({"tied": "full"}.get(kind, kind), means.reshape(K * M, d), flat)  # type: ignore[arg-type]
+        return Mixtures(weights, own)
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
-        if kind not in gaussians.KINDS:
-            raise ValueError(f"covariance_type must be one of {gaussians.KINDS}, not {kind!r}")
+        if kind not in KINDS:
+            raise ValueError(f"covariance_type must be one of {KINDS}, not {kind!r}")
         needed = "m" in self.init_params or not self._has("means_")
         # "tied" is within a state: one full matrix for each
         shape = {"tied": "full"}.get(kind, kind)
@@ -184,11 +197,8 @@ class GMMHMM(BaseHMM):
 
     def _store_theta(self, theta: Mixtures) -> None:
         K, M = theta.weights.shape
-        covars = theta.parts.covars
-        if self.covariance_type == "spherical":
-            covars = covars[:, 0].reshape(K, M)
-        elif self.covariance_type != "tied":
-            covars = covars.reshape(K, M, *covars.shape[1:])
+        covars = theta.parts.covariances
+        covars = covars[::M] if self.covariance_type == "tied" else covars.reshape(K, M, *covars.shape[1:])
         self._store(weights_=theta.weights, means_=theta.parts.means.reshape(K, M, -1), covars_=covars)
 
 

@@ -7,10 +7,8 @@ import numpy as np
 
 from latently.data.sources.sequences import Sequences
 from latently.distributions.inputs import as_weights
+from latently.distributions.unconstrained import Directions, Reader, from_logits, logit_gradient, logits
 from latently.learn.engine.information import covariance_at_maximum
-from latently.sequence.emissions.free import Piece, emission_piece
-from latently.sequence.emissions.gradient import emission_gradient, logit_gradient
-from latently.sequence.emissions.unconstrained import Reader, from_logits, logits, pack_emission, unpack_emission
 from latently.sequence.inference.chain import Array, Chain, first_rows, stationary
 from latently.sequence.inference.forward_backward import Smoothed, smooth
 from latently.sequence.model.hmm import HmmModel, Params
@@ -34,25 +32,25 @@ class Coordinates:
         rule, chain = self.model.rule, self.like.chain
         start = np.empty(0) if rule.is_stationary else logits(chain.start, np.isnan(rule.start))
         moves = logits(chain.transition, np.isnan(rule.transition))
-        return np.concatenate([start, moves, pack_emission(self.model.emission, self.like.theta)])
+        return np.concatenate([start, moves, self.model.emission.pack(self.like.theta)])
 
     def unpack(self, vector: Array) -> Params:
         """Parameters from a vector."""
         rule, chain, reader = self.model.rule, self.like.chain, Reader(vector)
         start = chain.start if rule.is_stationary else from_logits(reader, chain.start, np.isnan(rule.start))
         A = from_logits(reader, chain.transition, np.isnan(rule.transition))
-        theta = unpack_emission(reader, self.model.emission, self.like.theta)
+        theta = self.model.emission.unpack(self.like.theta, reader)
         return Params(Chain(stationary(A) if rule.is_stationary else start, A), theta)
 
     def directions(self) -> Array:
         """Directions (P, F) in which the parameters are free, each as long as its unit."""
         rule, chain = self.model.rule, self.like.chain
-        moves = Piece.logits(chain.transition, np.isnan(rule.transition)).if_learnt("t" in rule.learn)
-        emission = emission_piece(self.model.emission, self.like.theta)
+        moves = Directions.logits(chain.transition, np.isnan(rule.transition)).if_learnt("t" in rule.learn)
+        emission = self.model.emission.directions(self.like.theta)
         if rule.is_stationary:
-            return Piece.joined([moves, emission]).directions()
-        start = Piece.logits(chain.start, np.isnan(rule.start)).if_learnt("s" in rule.learn)
-        return Piece.joined([start, moves, emission]).directions()
+            return Directions.joined([moves, emission]).matrix()
+        start = Directions.logits(chain.start, np.isnan(rule.start)).if_learnt("s" in rule.learn)
+        return Directions.joined([start, moves, emission]).matrix()
 
     def log_prior(self, params: Params) -> float:
         """What the objective is besides the log-likelihood."""
@@ -72,7 +70,7 @@ def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
     for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
         X = data.values[first : first + length]
         found = smooth(params.chain, model.density(params, X, first), np.array([length]))
-        emission = emission_gradients(model.emission, params.theta, X, found.posterior)
+        emission = model.emission.gradient(params.theta, X, found.posterior)
         rows.append(np.concatenate([_chain_gradient(frame, found), emission]))
     return np.array(rows)
 
@@ -91,23 +89,6 @@ def _chain_gradient(frame: Coordinates, found: Smoothed) -> Array:
         up, down = (np.log(np.maximum(frame.unpack(vector + s).chain.start, 1e-300)) for s in (step, -step))
         moves[p] += found.first @ (up - down) / (2 * STEP)
     return moves
-
-
-def emission_gradients(emission: Any, theta: Any, X: Array, g: Array) -> Array:
-    """Slope (P,) of the expected log density of some rows, whose states have probabilities g (n, K)."""
-    exact = emission_gradient(emission, theta, emission.expect(theta, X, np.ascontiguousarray(g)))
-    if exact is not None:
-        return exact
-    vector, gradients = pack_emission(emission, theta), []
-    for p in range(len(vector)):
-        step = np.zeros(len(vector))
-        step[p] = STEP * max(1.0, abs(vector[p]))
-        sides = (unpack_emission(Reader(vector + s), emission, theta) for s in (step, -step))
-        up, down = (emission.log_density(side, X) for side in sides)
-        usable = (g > 0) & np.isfinite(up) & np.isfinite(down)
-        gap = np.where(usable, up, 0.0) - np.where(usable, down, 0.0)
-        gradients.append(float((g * gap).sum()) / (2 * step[p]))
-    return np.array(gradients)
 
 
 def _gradient(frame: Any, vector: Array, data: Sequences, weights: Array, directions: Array) -> Array:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from latently.distributions import Categorical
 from latently.sequence.hmm import scores
 from latently.sequence.inference.chain import Array, Ints
 from latently.sequence.markov import long_run
@@ -68,6 +67,6 @@ class StandardErrorsMixin:
 def natural_emissions(emission: Any, theta: Any) -> dict[str, Array]:
     """Parameters of the emissions by name: means and variances, or what the states' distributions have."""
     parts = emission.distributions(theta)
-    if isinstance(parts[0], Categorical):
+    if hasattr(parts[0], "n_categories"):
         return {"emissionprob_": np.array([part.probabilities for part in parts])}
     return {"means_": emission.means(theta), "variances_": emission.variances(theta)}

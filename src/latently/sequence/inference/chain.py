@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from latently import compiled
-from latently.distributions.components.gaussian.unscaled import SMALL
+
+SMALL = 12
+"""Up to this many states, kernels are compiled for their exact number."""
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from latently import compiled
-from latently.distributions.components.gaussian.unscaled import Gaussians, MomentSums
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.statistics import Moments
 from latently.sequence.inference.block_scheduler import Todo, Workspace
 from latently.sequence.inference.chain import Array, Chain
 from latently.sequence.inference.posteriors import ExpectedCounts
@@ -26,11 +27,11 @@ class DiagonalPlan:
     """Chain, emissions, and all rows of the data, none of which has a missing entry."""
 
     chain: Chain
-    theta: Gaussians
+    theta: GaussianParams
     X: Array
 
     @classmethod
-    def applies(cls, chain: Chain, theta: Gaussians) -> bool:
+    def applies(cls, chain: Chain, theta: GaussianParams) -> bool:
         """Whether this way is open to these parameters."""
         return (
             len(chain.width) == len(theta.means)
@@ -38,6 +39,12 @@ class DiagonalPlan:
             and not chain.can_lose_states
             and not theta.is_matrix
         )
+
+
+def diagonal_moments(theta: GaussianParams, weight: Array, first: Array, second: Array) -> Moments:
+    """Moments of complete rows, in the shape that the components' own have."""
+    by_column = np.repeat(weight[:, None], first.shape[1], axis=1)
+    return Moments(by_column, theta.means, first, second if theta.kind == "diag" else second.sum(axis=1))
 
 
 class DiagonalSequence:
@@ -60,6 +67,7 @@ class DiagonalSequence:
         self._X, self._size, self.n_blocks = plan.X[place : place + n], size, -(-n // size)
         self._memory, self._span = [array.reshape(-1) for array in memory], size * (K + 1)
         A = np.ascontiguousarray(plan.chain.transition)
+        self._theta = plan.theta
         self._model = (plan.theta.diagonal, A, np.ascontiguousarray(A.T), (0.0,) * K)
         # where to start at each block, forward or backward, and the rows at their edges
         self._entries, self._ends = np.zeros((2, self.n_blocks + 1, K)), np.zeros((2, self.n_blocks + 1, K))
@@ -92,5 +100,5 @@ class DiagonalSequence:
         sums = self._sums.sum(axis=0)
         sums *= weight
         visits, first, second = sums[0], sums[2 + K : 2 + K + d].T, sums[2 + K + d :].T
-        moments = MomentSums(np.repeat(visits[:, None], d, axis=1), first, second)
+        moments = diagonal_moments(self._theta, visits, first, second)
         return ExpectedCounts(np.array([logs]), weight * self._sums[0, 1], sums[2 : 2 + K].T, visits, [moments])

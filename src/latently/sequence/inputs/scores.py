@@ -1,17 +1,13 @@
 """Gradients and standard errors where transitions depend on inputs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from latently.data.sources.sequences import Sequences
+from latently.distributions.unconstrained import Directions, Reader, from_logits, logit_gradient, logits
 from latently.sequence.emissions.base import Emission
-from latently.sequence.emissions.free import Piece, emission_piece
-from latently.sequence.emissions.gradient import logit_gradient
-from latently.sequence.emissions.unconstrained import Reader, from_logits, logits, pack_emission, unpack_emission
-from latently.sequence.hmm.scores import emission_gradients
 from latently.sequence.inference.chain import Array, Ints, first_rows
 from latently.sequence.inputs.transitions import InputParams, smooth
 from latently.sequence.model.hmm import mask
@@ -30,7 +26,7 @@ class InputCoordinates:
     labels : known states of the rows, -1 where unknown; or None
     """
 
-    emission: Emission[Any]
+    emission: Emission
     rule: ChainRule
     inputs: Array
     like: InputParams
@@ -40,7 +36,7 @@ class InputCoordinates:
         """The parameters as a vector."""
         possible = np.isfinite(self.like.coef[:, :, 0])
         start = logits(self.like.start, np.isnan(self.rule.start))
-        emission = pack_emission(self.emission, self.like.theta)
+        emission = self.emission.pack(self.like.theta)
         return np.concatenate([start, self.like.coef[possible].ravel(), emission])
 
     def unpack(self, vector: Array) -> InputParams:
@@ -49,17 +45,17 @@ class InputCoordinates:
         start = from_logits(reader, self.like.start, np.isnan(self.rule.start))
         possible = np.isfinite(coef[:, :, 0])
         coef[possible] = reader.take(coef[possible].shape)
-        return InputParams(start, coef, unpack_emission(reader, self.emission, self.like.theta))
+        return InputParams(start, coef, self.emission.unpack(self.like.theta, reader))
 
     def directions(self) -> Array:
         """Directions (P, F) in which the parameters are free: inputs that are sums of others add none."""
         possible = np.isfinite(self.like.coef[:, :, 0])
-        start = Piece.logits(self.like.start, np.isnan(self.rule.start)).if_learnt("s" in self.rule.learn)
+        start = Directions.logits(self.like.start, np.isnan(self.rule.start)).if_learnt("s" in self.rule.learn)
         # the coefficients of a state and an input are logits of a row; each row has those of one state
-        moves = Piece.logits(np.where(possible, 0.5, 0.0), True).if_learnt("t" in self.rule.learn)
-        regressions = np.kron(moves.directions(), _independent(self.inputs))
-        emission = emission_piece(self.emission, self.like.theta)
-        return linalg.block_diag(start.directions(), regressions, emission.directions())
+        moves = Directions.logits(np.where(possible, 0.5, 0.0), True).if_learnt("t" in self.rule.learn)
+        regressions = np.kron(moves.matrix(), _independent(self.inputs))
+        emission = self.emission.directions(self.like.theta)
+        return linalg.block_diag(start.matrix(), regressions, emission.matrix())
 
     def log_prior(self, params: InputParams) -> float:
         """What the objective is besides the log-likelihood."""
@@ -73,7 +69,7 @@ class InputCoordinates:
             L = mask(self.emission.log_density(params.theta, X), self.labels, first, 1)
             found = smooth(params, L, self.inputs[place], np.array([length]), np.ones(1))
             start = logit_gradient(found.posterior[0], params.start, np.isnan(self.rule.start))
-            emission = emission_gradients(self.emission, params.theta, X, found.posterior)
+            emission = self.emission.gradient(params.theta, X, found.posterior)
             rows.append(np.concatenate([start, found.gradient[possible].ravel(), emission]))
         return np.array(rows)
 

@@ -61,7 +61,7 @@ class InputModel:
     labels : (rows of the whole table,) known states, -1 where unknown; or None
     """
 
-    emission: Emission[Any]
+    emission: Emission
     rule: ChainRule
     columns: Columns
     units: Units
@@ -117,7 +117,7 @@ class InputModel:
         return self.emission.collapsed(params.theta)
 
 
-def count_parameters(emission: Emission[Any], rule: ChainRule, params: InputParams, rank: int) -> int:
+def count_parameters(emission: Emission, rule: ChainRule, params: InputParams, rank: int) -> int:
     """Start, emissions, and a regression on `rank` inputs for each possible transition, one less for each state."""
     start = ("s" in rule.learn) * max(int(np.isnan(rule.start).sum()) - 1, 0)
     moves = int((np.isfinite(params.coef[:, :, 0]).sum(axis=1) - 1).sum())

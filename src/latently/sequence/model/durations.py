@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
-from latently.distributions import Categorical, ColumnError, Family
-from latently.distributions.base import ExponentialFamily
-from latently.sequence.emissions.gradient import family_gradient
-from latently.sequence.emissions.unconstrained import Reader, pack, unpack
+from latently.distributions import ColumnError, Family
+from latently.distributions.unconstrained import Reader
 from latently.sequence.inference.chain import Array
 
 NOTICED = 0.05
@@ -31,9 +29,9 @@ def log_shape(part: Family, rows: Array) -> Array:
     """
     found = part.log_prob(rows)
     top = int(np.argmax(found))
-    if not isinstance(part, ExponentialFamily) or not part.has_features or not np.isfinite(found[top]):
+    if not part.has_features or not np.isfinite(found[top]):
         return found
-    features, base = part.features(rows), part.log_base(rows)
+    features, base = part.features(rows), part.log_base(rows)  # type: ignore[attr-defined]
     return np.where(np.isneginf(found), -np.inf, (features - features[top]) @ part.natural() + base - base[top])
 
 
@@ -82,9 +80,10 @@ def tell_of_the_limit(durations: tuple[Family, ...], longest: int, duration: int
 
 def trimmed(part: Family, longest: int) -> Family:
     """Leave the categories out that are longer than the longest duration: no parameter is spent on them."""
-    if not isinstance(part, Categorical) or len(part.probabilities) <= longest:
+    categories: int | None = getattr(part, "n_categories", None)
+    if categories is None or categories <= longest:
         return part
-    return Categorical(np.exp(log_durations(part, longest)))
+    return type(part)(np.exp(log_durations(part, longest)))  # type: ignore[call-arg]
 
 
 def fitted(old: Family, counts: Array) -> Family:
@@ -117,31 +116,27 @@ def _is_whole(part: Family, longest: int) -> bool:
 
 def _climbed(start: Family, rows: Array, weights: Array, longest: int) -> Family:
     """Go uphill in the log probability of durations that are cut; the start if there is no way to."""
-    place = pack(start)
+    place = start.pack()
     if not np.isfinite(place).all():
         return start
     seen, every = rows[:, 0].astype(np.intp), _steps(longest)
 
     def part_at(x: Array) -> Any:
-        return unpack(Reader(x), start)
+        return start.unpack(Reader(x))
 
-    def loss(x: Array) -> float:
-        return -float(weights @ log_durations(part_at(x), longest)[seen])
-
-    def loss_and_gradient(x: Array) -> tuple[float, Array | None]:
+    def loss(x: Array) -> tuple[float, Array]:
         part = part_at(x)
         logs = log_durations(part, longest)
         there = np.isfinite(logs)
-        up = family_gradient(part, part.expected_statistics(rows, weights))
-        down = family_gradient(part, part.expected_statistics(every[there], np.exp(logs[there])))
-        return -float(weights @ logs[seen]), None if up is None or down is None else down - up
+        up = part.gradient(part.expected_statistics(rows, weights))
+        down = part.gradient(part.expected_statistics(every[there], np.exp(logs[there])))
+        return -float(weights @ logs[seen]), down - up
 
-    exact = loss_and_gradient(place)[1] is not None
     reach = max(300.0, 20.0 * longest)  # logarithms or steps: what is farther away is the limit for all purposes
     found = optimize.minimize(
-        loss_and_gradient if exact else loss,
+        loss,
         np.clip(place, -reach, reach),
-        jac=exact or None,
+        jac=True,
         method="L-BFGS-B",
         bounds=[(-reach, reach)] * len(place),
         options={"ftol": 1e-15, "gtol": 1e-10, "maxiter": 200},

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from latently.data.sources.chunks import Chunk
+from latently.distributions.components.base import Slab
 from latently.distributions.statistics import Additive
 from latently.learn.engine.protocol import Statistics
 from latently.sequence.emissions.base import Emission
@@ -51,23 +52,23 @@ class HmmModel:
     buffers : memory to work in, kept from one chunk to the next
     """
 
-    emission: Emission[Any]
+    emission: Emission
     rule: ChainRule | SemiRule
     labels: Ints | None = None
     low_memory: bool = False
     copies: int = 1
     buffers: BufferPool = field(default_factory=BufferPool)
 
-    def log_density(self, params: Params, X: Array, start: int = 0) -> Array:
+    def log_density(self, params: Params, X: Array | Slab, start: int = 0) -> Array:
         """Log densities (n, K); -inf for states that contradict a label."""
         return mask(self.emission.log_density(params.theta, X), self.labels, start, self.copies)
 
-    def fill(self, params: Params, X: Array, start: int, b: Array, top: Array) -> None:
+    def fill(self, params: Params, slab: Slab, start: int, b: Array, top: Array) -> None:
         """Fill b (n, K) with densities over exp(top), and top (n,)."""
         if self.labels is None:
-            self.emission.fill(params.theta, X, params.chain.width, b, top)
+            self.emission.fill(params.theta, slab, params.chain.width, b, top)
         else:
-            b[:] = self.log_density(params, X, start)
+            b[:] = self.log_density(params, slab, start)
             top[:] = exponentiate(b, params.chain.width)
 
     def density(self, params: Params, X: Array, start: int = 0) -> Callable[[int, int], Array]:
@@ -77,14 +78,15 @@ class HmmModel:
     def expect(self, params: Params, chunk: Chunk) -> HmmStatistics:
         """Forward and backward through the sequences of a chunk."""
         X, lengths, theta = as_doubles(chunk), lengths_of(chunk), params.theta
+        slab = Slab(X, chunk.memo)
 
         def fill(i: int, j: int, b: Array, top: Array) -> None:
-            self.fill(params, X[i:j], chunk.start + i, b, top)
+            self.fill(params, slab.part(i, j), chunk.start + i, b, top)
 
         def each(i: int, j: int, g: Array) -> Additive:
-            return self.emission.expect(theta, X[i:j], g)
+            return self.emission.expect(theta, slab.part(i, j), g)  # type: ignore[no-any-return]
 
-        diagonal = None if self.labels is not None else self.emission.diagonal(theta, params.chain, X)
+        diagonal = None if self.labels is not None else self.emission.diagonal(theta, params.chain, slab)
         job = Job(params.chain, fill, self.density(params, X, chunk.start), each, chunk.weights, diagonal)
         try:
             found = forward_backward(job, lengths, little_memory=self.low_memory, buffers=self.buffers)

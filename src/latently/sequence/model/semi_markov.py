@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from latently.distributions import Family
-from latently.distributions.base import ExponentialFamily
 from latently.sequence.inference.chain import Array, Chain
 from latently.sequence.model.durations import fitted, log_durations, trimmed
 from latently.sequence.model.transitions import ChainRule
@@ -107,6 +106,5 @@ def start_durations(template: Any, K: int, longest: int, lengths: Any) -> tuple[
 def _spread(part: Family, longest: int, top: int) -> Family:
     """Fit a template to durations up to `top`; one of categories to all, so that it has a little of each."""
     rows = np.arange(longest if hasattr(part, "n_categories") else top, dtype=np.float64)[:, None]
-    if isinstance(part, ExponentialFamily):
-        rows = rows[part.log_base(rows) > -np.inf]
+    rows = rows[~part._outside(rows).any(axis=1)]
     return part.fit(rows)

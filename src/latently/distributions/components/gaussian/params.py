@@ -1,6 +1,6 @@
 """Parameters of a Gaussian mixture, in a frame where the data are centred and of unit scale."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Literal
 
@@ -10,6 +10,7 @@ from latently.distributions.inputs import Array
 
 Kind = Literal["full", "tied", "diag", "spherical"]
 KINDS: tuple[Kind, ...] = ("full", "tied", "diag", "spherical")
+LOG_2PI = float(np.log(2 * np.pi))
 
 # The peer's wording, which its users' code may match.
 ILL_DEFINED = (
@@ -102,6 +103,12 @@ class Frame:
         return self.scale**2 if kind == "diag" else np.asarray(self.scale[0] ** 2)
 
 
+@cache
+def unit_frame(d: int) -> Frame:
+    """The frame of the data's own units."""
+    return Frame(np.zeros(d), np.ones(d))
+
+
 def is_varying(mean: Array, variance: Array) -> Array:
     """(d,) whether columns with these moments vary by more than rounding."""
     rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
@@ -126,6 +133,42 @@ class GaussianParams:
     weights: Array
     means: Array
     covariances: Array
+
+    @classmethod
+    def in_own_units(cls, kind: Kind, means: Array, covariances: Array) -> "GaussianParams":
+        """Components side by side, in the data's own units and without weights."""
+        return cls(kind, unit_frame(means.shape[1]), np.ones(len(means)), means, covariances)
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether covariances are matrices."""
+        return self.kind in ("full", "tied")
+
+    @cached_property
+    def variances(self) -> Array:
+        """(k, d) variances of the columns."""
+        if not self.is_matrix:
+            return np.ascontiguousarray(self.covariances.reshape(len(self.means), -1) * np.ones_like(self.means))
+        own = np.diagonal(self.covariances, axis1=-2, axis2=-1)
+        return np.array(np.broadcast_to(own, self.means.shape))
+
+    @cached_property
+    def diagonal(self) -> tuple[Array, Array, Array]:
+        """Means and roots (k, d) and constants (k,) by which kernels compute densities of independent columns."""
+        constants = -0.5 * (np.log(self.variances).sum(axis=1) + self.means.shape[1] * LOG_2PI)
+        return np.ascontiguousarray(self.means), np.ascontiguousarray(np.sqrt(0.5 / self.variances)), constants
+
+    def unweighted(self) -> "GaussianParams":
+        """The components with a covariance each and no weights, as kernels with given responsibilities take them."""
+        return GaussianParams("full", self.frame, np.ones(len(self.means)), self.means, self.matrices)
+
+    def replaced(self, other: "GaussianParams", k: int) -> "GaussianParams":
+        """The same with component k of another one; a covariance of all components stays."""
+        means, covariances = self.means.copy(), self.covariances.copy()
+        means[k] = other.means[k]
+        if self.kind != "tied":
+            covariances[k] = other.covariances[k]
+        return replace(self, means=means, covariances=covariances)
 
     @cached_property
     def roots(self) -> Array:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from latently.distributions.components.gaussian.moments import products
 from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind
 from latently.distributions.components.order import tells_apart
 from latently.distributions.inputs import Array
 from latently.distributions.priors.dirichlet import Dirichlet
 from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
+from latently.distributions.statistics import products
 
 
 def _nothing() -> Array:
@@ -20,11 +20,12 @@ def _nothing() -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class FramePrior:
+class GaussianPrior:
     """log p = sum_k excess_k log w_k - (power log |C| + tr(scatter / C) + kappa |m - location|^2 / C) / 2 + constant.
 
     C and m are a component's covariance and mean in the frame. For the tied kind the first two terms count once,
-    for the others once for each component. Every entry is zero where nothing is known beforehand.
+    for the others once for each component. Every entry is zero where nothing is known beforehand. All may also have an
+    entry per component (k, ...) first, in a shape that goes with means, covariances and the weight behind them.
     """
 
     excess: Array = field(default_factory=_nothing)  # (k,) rows seen before, in effect
@@ -41,7 +42,7 @@ class FramePrior:
 
     @property
     def shapes(self) -> bool:
-        """Whether it says anything about the covariances."""
+        """Whether it gives every covariance some rows."""
         return bool((self.power > 0).all())
 
     def log_density(self, params: GaussianParams) -> float:
@@ -49,7 +50,7 @@ class FramePrior:
         from scipy.special import xlogy
 
         weights = xlogy(self.excess, params.weights).sum() if self.excess.any() else 0.0
-        if not self.shapes:
+        if not (self.power.any() or self.scatter.any() or self.pulls):
             return float(weights + self.constant)
         spread = self.scatter + self.pull(params.kind, params.means)
         return float(weights + self.constant - _energy(params, self.power, spread) / 2)
@@ -68,19 +69,19 @@ def _energy(params: GaussianParams, power: Array, spread: Array) -> float:
         C = params.covariances
         return float(np.sum(power * np.log(C) + spread / C))
     matrices = params.precision  # (k or 1, d, d)
-    logs = -2 * params.log_roots[: len(matrices)].sum() * power
+    logs = (-2 * params.log_roots[: len(matrices)] * np.ravel(power)).sum()
     return float(logs + (matrices * spread).sum())
 
 
 @lru_cache(2)  # asked for twice in every iteration; no more are kept, for it may be as wide as the table
-def relative_prior(kind: Kind, k: int, frame: Frame, strength: float) -> FramePrior:
+def relative_prior(kind: Kind, k: int, frame: Frame, strength: float) -> GaussianPrior:
     """Inverse Wishart about the spread inside clusters that weighs `strength` rows; its log density there is zero."""
     if not strength:
-        return FramePrior()
+        return GaussianPrior()
     d, unit = len(frame.origin), frame.unit(kind)
     amount = np.asarray(strength * {"tied": k, "spherical": d}.get(kind, 1))
     logs = np.log(np.diagonal(unit) if unit.ndim == 2 else unit).sum() * (d if kind == "spherical" else 1)
-    return FramePrior(scatter=amount * unit, power=amount, constant=strength * k * (d + float(logs)) / 2)
+    return GaussianPrior(scatter=amount * unit, power=amount, constant=strength * k * (d + float(logs)) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class MixturePrior:
     weights: Dirichlet | None
     components: NormalInverseWishart | None
 
-    def in_frame(self, kind: Kind, k: int, frame: Frame, strength: float) -> FramePrior:
+    def in_frame(self, kind: Kind, k: int, frame: Frame, strength: float) -> GaussianPrior:
         """The same in a frame; `strength` is that of the relative prior, for covariances that have no other."""
         d = len(frame.origin)
         excess, level = _dirichlet(self.weights, k)
@@ -101,7 +102,7 @@ class MixturePrior:
         power = own.dof + {"diag": 3, "tied": d + 1 + k}.get(kind, d + 2)
         scatter = own.scatter / frame.covariance_factor(kind)
         constant = level + _component_constant(own, kind, k, frame)
-        return FramePrior(excess, frame.inward(own.location), own.kappa, scatter, power, constant)
+        return GaussianPrior(excess, frame.inward(own.location), own.kappa, scatter, power, constant)
 
 
 def _dirichlet(prior: Dirichlet | None, k: int) -> tuple[Array, float]:
