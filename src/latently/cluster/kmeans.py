@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -18,13 +19,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.learn.engine.em import Hook
-from latently.learn.engine.reduce import reducing
+from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.estimator.online import nearest_order, refuse_other, weight_left
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
+from latently.learn.kmeans.incremental import nearest_labels
 from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
 from latently.learn.kmeans.run import Run, best_run, labelled
@@ -258,7 +261,9 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The cluster of each row: the nearest centre, the first of equals."""
-        return self._labelled(X, told=True).labels
+        check_fitted(self)
+        found = None if isinstance(X, ChunkSource) or issparse(X) else self._nearest(X)
+        return self._labelled(X, told=True).labels if found is None else found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of weighted squared distances to the nearest centre."""
@@ -341,6 +346,22 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
         return self._by_centres(centres, frame, table, told, summed)
+
+    def _nearest(self, X: Any) -> npt.NDArray[np.int32] | None:
+        """The nearest centres of a table in memory; None if some values are not ordinary, or if bounds would pay."""
+        table = read_table(self, X, None, reset=False, checked=False)
+        centres = self.cluster_centers_.astype(np.float64)
+        if is_worth_bounds(centres.size, len(table.X)):
+            return None
+        origin, labels = centres.mean(axis=0), np.empty(len(table.X), np.int32)
+
+        def one(chunk: Chunk) -> bool:
+            return nearest_labels(chunk, origin, centres - origin, labels[chunk.start : chunk.stop])
+
+        if len(table.source) == 1:  # type: ignore[arg-type]
+            return labels if all(map(one, table.source)) else None
+        with mapping(table.source) as over_chunks:
+            return labels if all(list(over_chunks(one))) else None
 
     def _by_centres(self, centres: Array, frame: Frame, table: Table, told: bool | None, summed: bool) -> Run:
         start = centres - frame.origin

@@ -26,6 +26,7 @@ from latently.sequence.hmm.filtering import FilterMixin
 from latently.sequence.hmm.fit import FitPlan, run, warn_collapsed
 from latently.sequence.hmm.given import GivenMixin
 from latently.sequence.hmm.missing import MissingValuesMixin
+from latently.sequence.hmm.online import OnlineMixin
 from latently.sequence.hmm.paths import PathMixin
 from latently.sequence.hmm.standard_errors import StandardErrorsMixin
 from latently.sequence.hmm.stored import StoredSequences, read_stored
@@ -46,6 +47,7 @@ class BaseHMM(
     MissingValuesMixin,
     StandardErrorsMixin,
     CriteriaMixin,
+    OnlineMixin,
     GivenMixin,
     ABC,
 ):
@@ -246,7 +248,8 @@ class BaseHMM(
         model = self._model(data.values, labels)
         if self.n_iter == 0:
             self.converged_, self.n_iter_, self.history_, self.reason_ = False, 0, np.empty(0), "max_iter"
-            self.__dict__.pop("collapsed_", None)
+            for name in ("collapsed_", "statistics_"):
+                self.__dict__.pop(name, None)
             return self
         plan = FitPlan(self.tol, self.n_iter, self.verbose, self.__dict__.get("_own_monitor"))
         fit = run(model, starts, data, weights, plan)
@@ -272,6 +275,7 @@ class BaseHMM(
     def _finish(self, model: HmmModel, fit: Fit[Params, HmmStatistics]) -> None:
         self._store_chain(fit.params.chain)
         self._store_theta(fit.params.theta)
+        self.statistics_ = fit.stats
         self._tell(model, fit)
 
     def _tell(self, model: Any, fit: Fit[Any, Any]) -> None:

@@ -128,7 +128,7 @@ class CategoricalHMM(BaseHMM):
         return X
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        return expected.CODES
+        return expected.UNSEEN
 
     def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
         """A column of codes for `latently.checks`: two states with symbols of their own."""
