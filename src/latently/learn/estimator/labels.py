@@ -26,7 +26,7 @@ def read_labels(given: Any, n: int, k: int) -> Labels | None:
     except (TypeError, ValueError):
         raise ValueError("labels must be whole numbers, with -1 or NaN for unknown") from None
     if values.shape != (n,):
-        raise ValueError(f"labels must have shape ({n},), one for each row, got {values.shape}")
+        raise ValueError(f"labels must be one for each row, of shape ({n},), got {values.shape}")
     values = np.where(np.isnan(values), UNKNOWN, values)
     wrong = (values != np.floor(values)) | (values < UNKNOWN) | (values >= k)
     if wrong.any():
