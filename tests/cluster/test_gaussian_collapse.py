@@ -7,7 +7,8 @@ from scipy.stats import multivariate_normal
 
 from latently.cluster import GaussianMixture
 from latently.distributions.components.gaussian.collapse import lost_nats, remainders
-from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.frame import Frame
+from latently.distributions.components.gaussian.params import GaussianParams
 
 KINDS = ("full", "tied", "diag", "spherical")
 ILL = "ill-defined empirical covariance"

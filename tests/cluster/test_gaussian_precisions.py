@@ -21,8 +21,9 @@ from latently.distributions.components.gaussian.conditional import (
     split_in_two,
     suits_precisions,
 )
+from latently.distributions.components.gaussian.frame import Frame
 from latently.distributions.components.gaussian.missing import expect_missing, joint_missing
-from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.learn.engine.em import ObjectiveFell
 

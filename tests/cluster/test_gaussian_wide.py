@@ -8,7 +8,8 @@ from scipy.stats import multivariate_normal
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.open import as_source
-from latently.distributions.components.gaussian.params import GaussianParams, frame_of
+from latently.distributions.components.gaussian.frame import frame_of
+from latently.distributions.components.gaussian.params import GaussianParams
 
 MODEL = GaussianMixtureModel("full")
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from latently.distributions import Gamma, Moments
 from latently.persist import LoadError, load, read_manifest
-from latently.persist.classes import is_storable, name_of
-from latently.persist.records import RECORDS
+from latently.persist.classes import former, is_storable, name_of
+from latently.persist.records import FORMER, RECORDS
 
 FILES = Path(__file__).parent / "files"
 EXPECTED = json.loads((FILES / "expected.json").read_text())
@@ -23,6 +24,33 @@ def test_every_name_leads_to_its_class_and_back(name):
     assert is_storable(cls)
     assert name_of(cls) == name
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*/[0-9]+", name)
+
+
+ONES, EYES = np.ones((2, 3)), np.tile(np.eye(3), (2, 1, 1))
+SUMS = {"centre": ONES, "first": ONES}
+FIELDS = {
+    "numeric-params/1": {"means": ONES, "variances": 2 * ONES},
+    "full-params/1": {"means": ONES, "covariances": 2 * EYES},
+    "numeric-moments/1": {**SUMS, "weight": ONES, "second": 2 * ONES},
+    "full-moments/1": {**SUMS, "weight": np.ones(2), "second": 2 * EYES},
+    "numeric-prior/1": {"location": np.ones(3), "pull": np.ones(3), "scatter": 2 * np.ones(3), "rows": np.ones(3)},
+    "full-prior/1": {"location": np.ones(3), "pull": 1.0, "scatter": 2 * np.eye(3), "rows": 1.0},
+    "bayes-moments/1": {"moments": Moments(*(ONES.ravel(),) * 3, 2 * ONES.ravel()), "shape": (2, 3)},
+    "bayes-rates/1": {"rate": 2 * ONES},
+    "bayes-families/1": {"members": (Gamma(1.0, 2.0), Gamma(1.0, 2.0))},
+}
+
+
+@pytest.mark.parametrize("name", sorted(FORMER))
+def test_a_record_of_an_earlier_version_is_read_as_what_took_its_place(name):
+    found = former(name)(**FIELDS[name])
+    assert name not in RECORDS
+    assert name_of(type(found)) is not None
+    twice = {
+        "Params": lambda r: r.variances[0, 0], "Prior": lambda r: r.scatter.ravel()[0],
+        "Moments": lambda r: r.second.ravel()[0], "Fitted": lambda r: np.ravel(getattr(r.members[0], "rate", 0))[0],
+    }  # fmt: skip
+    assert next(read for key, read in twice.items() if type(found).__name__.endswith(key))(found) == 2.0
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))

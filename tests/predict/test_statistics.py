@@ -31,9 +31,9 @@ def test_moments_and_powers_are_those_of_the_rows(n, seed, offset):
             here = X[codes == k]
             np.testing.assert_array_equal(found.by_class.weight[k], (~np.isnan(here)).sum(axis=0))
             if (~np.isnan(here)).any(axis=0).all():
-                np.testing.assert_allclose(found.by_class.mean[k], np.nanmean(here, axis=0), rtol=1e-12)
+                np.testing.assert_allclose(found.by_class.mean()[k], np.nanmean(here, axis=0), rtol=1e-12)
                 squares = np.nanvar(here, axis=0) * (~np.isnan(here)).sum(axis=0)
-                np.testing.assert_allclose(found.by_class.scatter[k], squares, rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(found.by_class.scatter()[k], squares, rtol=1e-6, atol=1e-6)
         centred = found.powers.sums / found.powers.sums[0]
         for p in (2, 3, 4):
             direct = stats.moment(X, p, axis=0, nan_policy="omit")
@@ -44,8 +44,8 @@ def test_taking_rows_away_leaves_the_sums_of_the_rest():
     X, codes = rows(400, 0)
     rest = (of(X, codes) - of(X[:150], codes[:150])).settled(of(X, codes))
     direct = of(X[150:], codes[150:])
-    np.testing.assert_allclose(rest.by_class.mean, direct.by_class.mean, rtol=1e-10)
-    np.testing.assert_allclose(rest.by_class.scatter, direct.by_class.scatter, rtol=1e-8)
+    np.testing.assert_allclose(rest.by_class.mean(), direct.by_class.mean(), rtol=1e-10)
+    np.testing.assert_allclose(rest.by_class.scatter(), direct.by_class.scatter(), rtol=1e-8)
     np.testing.assert_allclose(rest.powers.unit(), direct.powers.unit(), rtol=1e-8)
 
 

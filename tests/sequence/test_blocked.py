@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from latently.data.sources.chunks import Chunk
-from latently.distributions.components.gaussian.unscaled import Gaussians, log_density, moments
+from latently.distributions.components.gaussian.block import GaussianBlock
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.reduce import threads
 from latently.sequence import GaussianHMM
+from latently.sequence.emissions.base import Emission
 from latently.sequence.inference import blocked, forward_backward
 from latently.sequence.inference.block_scheduler import BACKWARD, FORWARD, BlockScheduler, Todo, work_through
 from latently.sequence.inference.blocked import BufferPool
@@ -84,18 +86,21 @@ def test_a_failure_ends_the_work_of_all(n_threads):
 def case(K, d, n, seed=0):
     rng = np.random.default_rng(seed)
     chain = Chain(rng.dirichlet(np.ones(K)), rng.dirichlet(np.ones(K), size=K))
-    theta = Gaussians(rng.normal(size=(K, d)), rng.uniform(0.5, 2.0, size=(K, d)), "diag", np.arange(K))
+    theta = GaussianParams.in_own_units("diag", rng.normal(size=(K, d)), rng.uniform(0.5, 2.0, size=(K, d)))
     return chain, theta, rng.normal(size=(n, d))
 
 
 def general_job(chain, theta, X, weights=None):
+    columns = tuple(range(X.shape[1]))
+    emission = Emission(GaussianBlock(columns, tuple(map(str, columns)), theta.kind), np.arange(len(theta.means)))
+
     def fill(i, j, b, top):
-        L = log_density(theta, X[i:j])
+        L = emission.log_density(theta, X[i:j])
         top[:] = L.max(axis=1)
         b[:] = np.exp(L - top[:, None])
 
-    each = lambda i, j, g: moments(theta, X[i:j], g)  # noqa: E731
-    return blocked.Job(chain, fill, lambda i, j: log_density(theta, X[i:j]), each, weights)
+    each = lambda i, j, g: emission.expect(theta, X[i:j], g)  # noqa: E731
+    return blocked.Job(chain, fill, lambda i, j: emission.log_density(theta, X[i:j]), each, weights)
 
 
 @pytest.mark.parametrize(("K", "d"), [(1, 1), (2, 3), (5, 3), (8, 2), (12, 1)])
@@ -173,11 +178,16 @@ def test_an_underflow_is_told_and_done_in_logs():
     chain = Chain(np.array([1.0, 0.0, 0.0]), chain.transition)
     means = theta.means.copy()
     means[0] = 1e3
-    theta = Gaussians(means, theta.covars, theta.kind, theta.group)
+    theta = GaussianParams.in_own_units("diag", means, theta.covariances)
     plan = DiagonalPlan(chain, theta, X)
     assert blocked.diagonal_forward_backward(plan, 0, 300, 128, BufferPool(), 1.0) is None
     model = GaussianHMM(3)
-    model.startprob_, model.transmat_, model.means_, model.covars_ = chain.start, chain.transition, means, theta.covars
+    model.startprob_, model.transmat_, model.means_, model.covars_ = (
+        chain.start,
+        chain.transition,
+        means,
+        theta.covariances,
+    )
     long = np.tile(X, (70, 1))
     assert np.isfinite(model._model(long).expect(model._params(), Chunk(long, lengths=np.array([21_000]))).bound)
 
@@ -197,7 +207,7 @@ def test_what_the_short_way_cannot_do_goes_the_long_way():
     assert emission.diagonal(theta, chain, X) is not None
     absent = X.copy()
     absent[3, 0] = np.nan
-    full = Gaussians(theta.means, np.array([np.eye(2)] * 3), "full", theta.group)
+    full = GaussianParams.in_own_units("full", theta.means, np.array([np.eye(2)] * 3))
     absorbing = Chain(chain.start, np.eye(3))
     assert GaussianHMM(3)._emission(absent).diagonal(theta, chain, absent) is None
     assert emission.diagonal(full, chain, X) is None

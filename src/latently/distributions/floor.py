@@ -91,7 +91,7 @@ class Floor:
         """Variances (...) that all columns share, not below the lowest floor."""
         if (variances >= self.most.min()).all():
             return variances
-        return np.maximum(variances, self.least.min())
+        return np.asarray(np.maximum(variances, self.least.min()))
 
     @cached_property
     def least(self) -> Array:

@@ -161,6 +161,13 @@ class Moments(Additive):
             self, weight=self.weight[order], centre=self.centre[order], first=self.first[order], second=second
         )
 
+    def spread(self, at: NDArray[np.intp], k: int) -> Self:
+        """The same among k groups: group i becomes at[i], and of the others nothing is known."""
+        parts = {name: spread(getattr(self, name), at, k) for name in ("weight", "centre", "first")}
+        return replace(
+            self, **parts, second=self.second if self.shape_of_second() == "tied" else spread(self.second, at, k)
+        )
+
     def _combine(self, other: Self, sign: int) -> Self:
         if self.second.shape != other.second.shape:
             raise ValueError(f"moments of shapes {self.second.shape} and {other.second.shape} do not add")
@@ -175,6 +182,13 @@ class Moments(Additive):
     def _added(self, mine: Self, theirs: Self, sign: int) -> Self:
         parts = {name: getattr(mine, name) + sign * getattr(theirs, name) for name in ("weight", "first", "second")}
         return replace(mine, **parts)
+
+
+def spread(values: Array, at: NDArray[np.intp], k: int) -> Array:
+    """Values (m, ...) of some of k groups, among zeros for the others."""
+    out = np.zeros((k, *values.shape[1:]))
+    out[at] = values
+    return out
 
 
 def products(kind: str, left: Array, right: Array) -> Array:

@@ -13,9 +13,10 @@ from latently.distributions.components.gaussian.conditional import (
     joint_incomplete,
     split_in_two,
 )
+from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind, frame_of
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
 from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array

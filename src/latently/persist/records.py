@@ -8,7 +8,7 @@ RECORDS = {
     # statistics of families
     "count-histogram/1": "latently.distributions.families.negative_binomial:Histogram",
     # components of mixtures
-    "gaussian-frame/1": "latently.distributions.components.gaussian.params:Frame",
+    "gaussian-frame/1": "latently.distributions.components.gaussian.frame:Frame",
     "gaussian-params/1": "latently.distributions.components.gaussian.params:GaussianParams",
     "gaussian-prior/1": "latently.distributions.components.gaussian.prior:GaussianPrior",
     "gaussian-moments/1": "latently.distributions.components.gaussian.moments:GaussianMoments",
@@ -22,7 +22,7 @@ RECORDS = {
     "discrete-params/1": "latently.distributions.components.discrete:Values",
     "discrete-counts/1": "latently.distributions.components.discrete:Tally",
     "family-block/1": "latently.distributions.components.family:FamilyBlock",
-    "family-params/1": "latently.distributions.components.family:Members",
+    "family-params/1": "latently.distributions.components.family_answers:Members",
     "family-statistics/1": "latently.distributions.components.family:MemberSums",
     "constraint/1": "latently.distributions.components.constraints:Allowed",
     "weight-constraint/1": "latently.distributions.components.constraints:WeightLimits",
@@ -32,7 +32,6 @@ RECORDS = {
     "mixture-statistics/1": "latently.cluster.mixture.model:MixtureSums",
     # naive Bayes
     "bayes-statistics/1": "latently.predict.statistics:ClassStatistics",
-    "bayes-moments/1": "latently.predict.statistics:ClassMoments",
     "bayes-gaussian-statistics/1": "latently.predict.statistics:GaussianStatistics",
     "bayes-powers/1": "latently.predict.statistics:Powers",
     "bayes-counts/1": "latently.predict.statistics:Counts",
@@ -41,11 +40,10 @@ RECORDS = {
     "bayes-gaussians/1": "latently.predict.bayes.gaussians:Gaussians",
     "bayes-gaussian-columns/1": "latently.predict.bayes.blocks:GaussianColumns",
     "bayes-count-columns/1": "latently.predict.bayes.blocks:CountColumns",
-    "bayes-rates/1": "latently.predict.bayes.blocks:Rates",
     "bayes-category-columns/1": "latently.predict.bayes.blocks:CategoryColumns",
     "bayes-tables/1": "latently.predict.bayes.blocks:Tables",
     "bayes-family-column/1": "latently.predict.bayes.blocks:FamilyColumn",
-    "bayes-families/1": "latently.predict.bayes.blocks:Families",
+    "bayes-components/1": "latently.predict.bayes.blocks:Fitted",
     "bayes-family-statistics/1": "latently.predict.bayes.blocks:FamilyStatistics",
     "bayes-lookup/1": "latently.predict.bayes.categorical_nb:Lookup",
     "bayes-coefficients/1": "latently.predict.bayes.multinomial_nb:Coefficients",
@@ -70,6 +68,9 @@ FORMER = {
     "full-params/1": "latently.distributions.components.gaussian.former:full_params",
     "numeric-moments/1": "latently.distributions.components.gaussian.former:moments",
     "full-moments/1": "latently.distributions.components.gaussian.former:moments",
+    "bayes-moments/1": "latently.distributions.components.gaussian.former:class_moments",
+    "bayes-rates/1": "latently.predict.bayes.blocks:fitted_rates",
+    "bayes-families/1": "latently.predict.bayes.blocks:fitted_families",
     "numeric-prior/1": "latently.distributions.components.gaussian.former:prior",
     "full-prior/1": "latently.distributions.components.gaussian.former:prior",
 }

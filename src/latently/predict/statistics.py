@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from latently import compiled
 from latently.distributions.inputs import Array, ColumnError, no_negative
-from latently.distributions.statistics import Additive, Moments, refuse_lost
+from latently.distributions.statistics import Additive, Moments, refuse_lost, spread
 
 MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
 Places: TypeAlias = NDArray[np.intp]
@@ -43,7 +43,7 @@ class ClassStatistics(Additive):
 
     def spread(self, at: Places, n_classes: int) -> Self:
         """Give the same among more classes: the class k becomes at[k], and of the others nothing is known."""
-        return type(self)(_spread(self.class_count, at, n_classes), self.features.spread(at, n_classes))
+        return type(self)(spread(self.class_count, at, n_classes), self.features.spread(at, n_classes))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
@@ -55,91 +55,45 @@ class ClassStatistics(Additive):
             raise ValueError(NEVER_LEARNT) from problem
 
 
-@dataclass(frozen=True, eq=False)
-class ClassMoments(Additive):
-    """Moments of every column in every class.
+def class_moments(X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n_classes: int) -> Moments:
+    """Moments (K, d) of every column in every class; missing entries have no weight."""
+    weight, mean, scatter = (np.zeros((n_classes, X.shape[1])) for _ in range(3))
+    rows = max(MOMENT_ROWS, 4 * n_classes)
+    compiled.predict.naive_bayes.class_moments(np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter)
+    return Moments(weight, mean, np.zeros_like(mean), scatter)
 
-    Parameters
-    ----------
-    moments : flat, the first column of all classes last; missing entries have no weight
-    shape : (K, d)
-    """
 
-    moments: Moments
-    shape: tuple[int, int]
+def settled_moments(now: Moments, before: Moments) -> Moments:
+    """Moments without rounding below zero; an error if it is more than rounding."""
+    weight = no_negative(now.weight, "weights")
+    weight = np.where(weight <= 1e-12 * before.weight, 0.0, weight)
+    scatter, had = now.scatter(), before.scatter()
+    # what rounding alone can make of a square, at the size of the numbers
+    units = (1e-7 * before.mean()) ** 2
+    if (scatter < -1e-9 * (had + before.weight * units)).any():
+        raise ValueError("squares are negative")
+    kept = weight > 0
+    mean, squares = np.where(kept, now.mean(), 0.0), np.where(kept, np.maximum(scatter, 0.0), 0.0)
+    _refuse_lost_moments(before.about(now.mean()).second, squares, weight, mean)
+    return Moments(weight, mean, np.zeros_like(mean), squares)
 
-    @classmethod
-    def of(cls, X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n_classes: int) -> Self:
-        """Sum up rows by class."""
-        weight, mean, scatter = (np.zeros((n_classes, X.shape[1])) for _ in range(3))
-        rows = max(MOMENT_ROWS, 4 * n_classes)
-        compiled.predict.naive_bayes.class_moments(np.ascontiguousarray(X), codes, weights, rows, weight, mean, scatter)
-        flat = Moments(weight.ravel(), mean.ravel(), np.zeros(weight.size), scatter.ravel())
-        return cls(flat, weight.shape)
 
-    def _combine(self, other: Self, sign: int) -> Self:
-        if self.shape != other.shape:
-            raise ValueError(f"statistics of {self.shape} and {other.shape} classes and columns do not add")
-        return type(self)(self.moments._combine(other.moments, sign), self.shape)
+def _refuse_lost_moments(had: Array, left: Array, rows: Array, mean: Array) -> None:
+    """An error where variances have lost digits, beyond what smoothing by a share of 1e-9 makes up for."""
+    total = np.maximum(rows.sum(axis=0), np.finfo(float).tiny)
+    wide = (left + rows * (mean - (rows * mean).sum(axis=0) / total) ** 2).sum(axis=0) / total
+    # a column that is constant once the rows are gone has lost nothing if the rest is exactly nothing
+    constant = (left == 0) & (wide == 0)
+    refuse_lost(had, left + 1e-9 * rows * wide, np.where(constant, 0.0, rows))
 
-    def spread(self, at: Places, n_classes: int) -> Self:
-        """Give the same among more classes."""
-        shape, m = (n_classes, self.shape[1]), self.moments
-        parts = (
-            _spread(part.reshape(self.shape), at, n_classes).ravel() for part in (m.weight, m.centre, m.first, m.second)
-        )
-        return type(self)(Moments(*parts), shape)
 
-    def settled(self, before: Self) -> Self:
-        """Give the statistics without rounding below zero; an error if it is more than rounding."""
-        weight = no_negative(self.moments.weight, "weights")
-        weight = np.where(weight <= 1e-12 * before.moments.weight, 0.0, weight)
-        scatter, spread = self.moments.scatter(), before.moments.scatter()
-        if (scatter < -1e-9 * (spread + before.moments.weight * self._units(before))).any():
-            raise ValueError("squares are negative")
-        kept = weight > 0
-        mean = np.where(kept, self.moments.mean(), 0.0)
-        squares = np.where(kept, np.maximum(scatter, 0.0), 0.0)
-        self._refuse_lost(before, weight, mean, squares)
-        return type(self)(Moments(weight, mean, np.zeros(weight.size), squares), self.shape)
-
-    def _refuse_lost(self, before: Self, weight: Array, mean: Array, squares: Array) -> None:
-        """An error where variances have lost digits, beyond what smoothing by a share of 1e-9 makes up for."""
-        parts = before.moments.about(self.moments.mean()).second, squares, weight, mean
-        had, left, rows, mean = (part.reshape(self.shape) for part in parts)
-        total = np.maximum(rows.sum(axis=0), np.finfo(float).tiny)
-        spread = (left + rows * (mean - (rows * mean).sum(axis=0) / total) ** 2).sum(axis=0) / total
-        # a column that is constant once the rows are gone has lost nothing if the rest is exactly nothing
-        constant = (left == 0) & (spread == 0)
-        refuse_lost(had, left + 1e-9 * rows * spread, np.where(constant, 0.0, rows))
-
-    @staticmethod
-    def _units(before: "ClassMoments") -> Array:
-        # What rounding alone can make of a square, at the size of the numbers.
-        return (1e-7 * before.moments.mean()) ** 2
-
-    @property
-    def weight(self) -> Array:
-        """Weight of the observed entries, (K, d)."""
-        return np.asarray(self.moments.weight).reshape(self.shape)
-
-    @property
-    def mean(self) -> Array:
-        """Mean of each column in each class, (K, d); 0 where nothing is observed."""
-        return self.moments.mean().reshape(self.shape)
-
-    @property
-    def scatter(self) -> Array:
-        """Sum of squares about the mean, (K, d)."""
-        return np.maximum(self.moments.scatter(), 0.0).reshape(self.shape)
-
-    def pooled(self) -> tuple[Array, Array, Array]:
-        """Weight, mean and variance of each column over all classes, (d,); 0 where nothing is observed."""
-        weight = self.weight.sum(axis=0)
-        safe = np.where(weight > 0, weight, 1.0)
-        mean = (self.weight * self.mean).sum(axis=0) / safe
-        between = (self.weight * (self.mean - mean) ** 2).sum(axis=0)
-        return weight, mean, (self.scatter.sum(axis=0) + between) / safe
+def pooled(by_class: Moments) -> tuple[Array, Array, Array]:
+    """Weight, mean and variance of each column over all classes, (d,); 0 where nothing is observed."""
+    weight, means = by_class.weight.sum(axis=0), by_class.mean()
+    safe = np.where(weight > 0, weight, 1.0)
+    mean = (by_class.weight * means).sum(axis=0) / safe
+    between = (by_class.weight * (means - mean) ** 2).sum(axis=0)
+    return weight, mean, (np.maximum(by_class.scatter(), 0.0).sum(axis=0) + between) / safe
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +110,10 @@ class Powers(Additive):
     sums: Array
 
     @classmethod
-    def of(cls, X: NDArray[Any], weights: NDArray[Any], moments: ClassMoments) -> Self:
+    def of(cls, X: NDArray[Any], weights: NDArray[Any], by_class: Moments) -> Self:
         """Sum up rows about their mean; the lower powers are in the moments already."""
         with np.errstate(over="ignore", invalid="ignore"):
-            weight, centre, variance = moments.pooled()
+            weight, centre, variance = pooled(by_class)
         third, fourth = np.zeros(len(centre)), np.zeros(len(centre))
         compiled.predict.naive_bayes.column_powers(np.ascontiguousarray(X), weights, centre, third, fourth)
         _refuse_extremes(variance, fourth)
@@ -211,14 +165,14 @@ def _refuse_extremes(variance: Array, fourth: Array) -> None:
 class GaussianStatistics(Additive):
     """Moments of every column in every class, and powers of every column."""
 
-    by_class: ClassMoments
+    by_class: Moments
     powers: Powers
 
     @classmethod
     def of(cls, X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n_classes: int) -> Self:
         """Sum up rows by class."""
         X = np.ascontiguousarray(X)
-        by_class = ClassMoments.of(X, codes, weights, n_classes)
+        by_class = class_moments(X, codes, weights, n_classes)
         return cls(by_class, Powers.of(X, weights, by_class))
 
     def spread(self, at: Places, n_classes: int) -> Self:
@@ -227,7 +181,7 @@ class GaussianStatistics(Additive):
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
-        left = type(self)(self.by_class.settled(before.by_class), self.powers)
+        left = type(self)(settled_moments(self.by_class, before.by_class), self.powers)
         self.powers.refuse_lost(before.powers)
         return left
 
@@ -241,7 +195,7 @@ class Counts(Additive):
 
     def spread(self, at: Places, n_classes: int) -> Self:
         """Give the same among more classes."""
-        return type(self)(_spread(self.total, at, n_classes), _spread(self.seen, at, n_classes))
+        return type(self)(spread(self.total, at, n_classes), spread(self.seen, at, n_classes))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
@@ -276,17 +230,11 @@ class CategoryCounts(Additive):
 
     def spread(self, at: Places, n_classes: int) -> Self:
         """Give the same among more classes."""
-        return type(self)(tuple(_spread(table.T, at, n_classes).T for table in self.tables))
+        return type(self)(tuple(spread(table.T, at, n_classes).T for table in self.tables))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
         return type(self)(tuple(no_negative(table, "counts") for table in self.tables))
-
-
-def _spread(values: Array, at: Places, n_classes: int) -> Array:
-    out = np.zeros((n_classes, *values.shape[1:]))
-    out[at] = values
-    return out
 
 
 def _padded(table: Array, rows: int) -> Array:

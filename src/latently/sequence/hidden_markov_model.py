@@ -1,5 +1,6 @@
 """HiddenMarkovModel: any distribution as emission."""
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,13 @@ from latently.distributions.floor import Floor
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, clusters, start_families
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array, Ints
 from latently.sequence.model.semi_markov import start_durations
 from latently.sequence.semi_markov import DurationsMixin
 
 
+@stores_parameters
 class HiddenMarkovModel(DurationsMixin):
     """Hidden Markov model whose states emit from distributions of any family.
 
@@ -109,48 +112,26 @@ class HiddenMarkovModel(DurationsMixin):
         "d": "durations_",
     }
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        emission: Any = None,
-        *,
-        emission_prior: Any = None,
-        tied: Any = None,
-        startprob_prior: Any = 1.0,
-        transmat_prior: Any = 1.0,
-        startprob: Any = None,
-        transmat: Any = None,
-        duration: Any = None,
-        max_duration: int = 30,
-        algorithm: str = "viterbi",
-        random_state: Any = None,
-        n_iter: int = 200,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        params: str = "sted",
-        init_params: str = "sted",
-        verbose: Any = False,
-        low_memory: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.emission = emission
-        self.emission_prior = emission_prior
-        self.tied = tied
-        self.startprob_prior = startprob_prior
-        self.transmat_prior = transmat_prior
-        self.startprob = startprob
-        self.transmat = transmat
-        self.duration = duration
-        self.max_duration = max_duration
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_iter = n_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.low_memory = low_memory
-        self.params = params
-        self.init_params = init_params
-        self.verbose = verbose
+    n_components: int = 1
+    emission: Any = None
+    _: KW_ONLY
+    emission_prior: Any = None
+    tied: Any = None
+    startprob_prior: Any = 1.0
+    transmat_prior: Any = 1.0
+    startprob: Any = None
+    transmat: Any = None
+    duration: Any = None
+    max_duration: int = 30
+    algorithm: str = "viterbi"
+    random_state: Any = None
+    n_iter: int = 200
+    tol: float = 1e-4
+    n_init: int = 1
+    params: str = "sted"
+    init_params: str = "sted"
+    verbose: Any = False
+    low_memory: bool = False
 
     def _owner(self) -> Ints:
         if self.tied is None:

@@ -13,8 +13,9 @@ from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.cluster.gaussian.reseed import revived
 from latently.cluster.gaussian.start import column_moments, data_frame, params_from, start_params
 from latently.data.sources.chunks import ArraySource, ChunkSource
+from latently.distributions.components.gaussian.frame import Frame
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import heaviest_first
 from latently.learn.engine.em import Fit, Hook, em
 from latently.learn.engine.gradient import ascend

@@ -6,7 +6,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.utils import check_array
 
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind, frame_of
+from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.protocol import Array
 
 Public = tuple[Array, Array, Array, Array]

@@ -36,7 +36,7 @@ class LabelledModel(GaussianMixtureModel):
         found = [
             unlabelled(params, part)
             if label == UNKNOWN
-            else unlabelled(params.only(label), part).embedded(label, len(params.weights))
+            else unlabelled(params.only(label), part).spread(np.array([label]), len(params.weights))
             for label, part in chunk.memo["by_label"]
         ]
         return sum(found[1:], start=found[0])

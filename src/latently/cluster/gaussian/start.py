@@ -9,8 +9,9 @@ from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.cluster.gaussian.start_rows import start_sample
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import refuse_tiny
+from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of, is_varying
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind, frame_of, is_varying
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
 from latently.distributions.statistics import Moments
 from latently.learn.engine.protocol import Array, Reduce

@@ -22,8 +22,8 @@ from latently.cluster.mixture.table import refuse_empty
 from latently.data.sources.chunks import ArraySource, ChunkSource
 from latently.decide.mixin import DecideMixin
 from latently.distributions import Distribution, Parts
-from latently.distributions.components.base import LOG_ZERO, Ints
 from latently.distributions.components.order import heaviest_first, named_by, tells_apart
+from latently.distributions.components.slab import LOG_ZERO, Ints
 from latently.distributions.families.mixture import MixtureDistribution
 from latently.distributions.inputs import generator
 from latently.learn.engine.em import Fit, Hook

@@ -12,7 +12,7 @@ from latently.cluster.mixture.start import coordinates, params_from
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import refuse_tiny
 from latently.distributions import Parts
-from latently.distributions.components.base import Mask, Slab
+from latently.distributions.components.slab import Mask, Slab
 from latently.distributions.components.spread import SAMPLE_ROWS
 from latently.learn.engine.em import Fit, Hook, em
 from latently.learn.engine.gradient import ascend

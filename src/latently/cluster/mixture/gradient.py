@@ -32,7 +32,7 @@ class UnconstrainedMixture:
         """About how far each number may move: one over the root of its share of the information."""
         weights = 1 / np.sqrt(np.maximum(self.stats.weight * (1 - self.near.weights), 1.0))
         triples = zip(self.model.blocks, self.near.parts, self.stats.parts.parts, strict=True)
-        return np.concatenate([weights, *(block.widths(theta, stats) for block, theta, stats in triples)])
+        return np.concatenate([weights, *(block.step_sizes(theta, stats) for block, theta, stats in triples)])
 
     def expect(self, params: MixtureParams, chunk: Chunk) -> MixtureSums:
         """Expected statistics of the rows of a chunk."""

@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 from latently.cluster.mixture.model import MixtureModel, MixtureParams, normalise
 from latently.cluster.mixture.start import START_ROWS, coordinates, params_from
-from latently.distributions.components.base import Slab
 from latently.distributions.components.order import tells_apart
+from latently.distributions.components.slab import Slab
 from latently.learn.engine.protocol import Array
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from latently.cluster.mixture.model import normalise
 from latently.data.sources.chunks import ArraySource, Chunk
-from latently.distributions.components.base import Slab
+from latently.distributions.components.slab import Slab
 from latently.distributions.inputs import generator
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping

@@ -8,8 +8,9 @@ import numpy as np
 
 from latently.data.sources.chunks import Chunk
 from latently.distributions import Distribution, Parts
-from latently.distributions.components.base import LOG_ZERO, Block, Ints, Slab, joined, safe_log
+from latently.distributions.components.base import Block
 from latently.distributions.components.constraints import WeightLimits
+from latently.distributions.components.slab import LOG_ZERO, Ints, Slab, joined, safe_log
 from latently.learn.engine.protocol import Array, Statistics
 
 

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture.model import MixtureSums
 from latently.distributions import Parts
-from latently.distributions.components.base import Ints, Mask
 from latently.distributions.components.order import both_labelled, labelled_components, matched_order, named_by
+from latently.distributions.components.slab import Ints, Mask
 from latently.learn.engine.reduce import reducing
 from latently.learn.estimator.online import weight_left
 from latently.learn.estimator.parameters import checked

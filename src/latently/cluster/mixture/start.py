@@ -7,8 +7,9 @@ import numpy as np
 from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureSums
 from latently.data.sources.chunks import ChunkSource
 from latently.distributions import Parts
-from latently.distributions.components.base import Block, Ints, Slab
+from latently.distributions.components.base import Block
 from latently.distributions.components.order import matched_order
+from latently.distributions.components.slab import Ints, Slab
 from latently.distributions.priors.base import PER_STRENGTH
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.start import label_responsibilities, random_responsibilities, sample_rows, start_rows

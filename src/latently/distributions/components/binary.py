@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latently.distributions import Bernoulli, Beta, ColumnError, Distribution
-from latently.distributions.components.base import Ints, Slab, safe_log
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
+from latently.distributions.components.slab import Ints, Slab, safe_log
 from latently.distributions.inputs import Array
 
 
@@ -65,7 +65,7 @@ class BinaryBlock(DiscreteBlock):
 
     def sample(self, theta: Values, labels: Ints, rng: Any) -> Array:
         """Draw zeros and ones."""
-        return (rng.random((len(labels), self.size)) < theta.values[labels]).astype(np.float64)
+        return np.asarray(rng.random((len(labels), self.size)) < theta.values[labels], dtype=np.float64)
 
     def fill(self, theta: Values, slab: Slab, R: Array) -> Array:
         """The more probable of the two."""

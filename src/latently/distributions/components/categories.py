@@ -8,9 +8,9 @@ import numpy as np
 
 from latently import compiled
 from latently.distributions import Bernoulli, Categorical, ColumnError, Dirichlet, Distribution
-from latently.distributions.components.base import Ints, Mask, Slab, safe_log
 from latently.distributions.components.constraints import check_names
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
+from latently.distributions.components.slab import Ints, Mask, Slab, safe_log
 from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import Directions, Reader
 
@@ -57,7 +57,7 @@ class CategoryBlock(DiscreteBlock):
         """Fix the probabilities of some columns in component k."""
         if isinstance(given, Mapping):
             p = check_names(given, tuple(self.RANGES), self._name(columns), "fixed").get("probabilities")
-            given = Categorical(p)
+            given = Categorical(np.asarray(p))
         return super().with_fixed(n_components, k, columns, given)
 
     def with_bounds(self, n_components: int, columns: Sequence[int], given: Any) -> Self:
@@ -101,7 +101,7 @@ class CategoryBlock(DiscreteBlock):
 
     def observed(self, stats: Tally) -> Array:
         """Weight of the observed entries."""
-        return stats.trials.sum(axis=0)[self.offsets]
+        return np.asarray(stats.trials.sum(axis=0)[self.offsets])
 
     def cross(self, theta: Values, stats: Tally) -> Array:
         """Expected log densities."""
@@ -109,13 +109,13 @@ class CategoryBlock(DiscreteBlock):
 
     # parameters without constraints
 
-    def _used(self, theta: Values) -> Array:
+    def _used(self, theta: Values) -> Mask:
         positive = theta.values > 0
         return positive if self.possible is None else positive & self.possible
 
     def pack(self, theta: Values) -> Array:
         """Log probabilities of the categories that are possible."""
-        return np.log(theta.values[self._used(theta)])
+        return np.asarray(np.log(theta.values[self._used(theta)]))
 
     def unpack(self, theta: Values, reader: Reader) -> Values:
         """Probabilities, in proportion to the exponentials; they share what they had."""

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution
-from latently.distributions.components.base import Block, Ints, Mask
+from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian.bounded import Box, best_weights
 from latently.distributions.components.gaussian.constraints import check_weight_box, read_bounds, read_groups
+from latently.distributions.components.slab import Ints, Mask
 from latently.distributions.inputs import Array
 
 
@@ -225,5 +226,5 @@ def _fixed_values(given: Any, k: int) -> Array:
     if not np.isnan(values).any():
         if abs(values.sum() - 1) > 1e-6:
             raise ValueError(f"fixed_weights must sum to 1, not to {values.sum():.8g}")
-        return values / values.sum()
+        return np.asarray(values / values.sum())
     return values

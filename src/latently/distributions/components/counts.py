@@ -9,9 +9,10 @@ from scipy import special
 
 from latently import compiled
 from latently.distributions import ColumnError, Distribution, Gamma, Poisson
-from latently.distributions.components.base import Ints, Slab, mixture_quantile, safe_log
 from latently.distributions.components.discrete import DiscreteBlock, Tally, Values
+from latently.distributions.components.slab import Ints, Slab, safe_log
 from latently.distributions.inputs import Array
+from latently.distributions.quantiles import bisected
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class CountBlock(DiscreteBlock):
 
     def _base(self, slab: Slab) -> Array:
         """(n,) sum of log x!, which no parameter touches."""
-        return special.gammaln(np.nan_to_num(slab.take(self.places)) + 1).sum(axis=1)
+        return np.asarray(special.gammaln(np.nan_to_num(slab.take(self.places)) + 1).sum(axis=1))
 
     def expect(self, theta: Values, slab: Slab, R: Array) -> Tally:
         """Events, and entries observed."""
@@ -88,7 +89,7 @@ class CountBlock(DiscreteBlock):
 
     def sample(self, theta: Values, labels: Ints, rng: Any) -> Array:
         """Draw counts."""
-        return rng.poisson(theta.values[labels]).astype(np.float64)
+        return np.asarray(rng.poisson(theta.values[labels]), dtype=np.float64)
 
     def fill(self, theta: Values, slab: Slab, R: Array) -> Array:
         """Rates, averaged over the components."""
@@ -102,7 +103,7 @@ class CountBlock(DiscreteBlock):
         rates, share = theta.values[:, columns], R[:, rows]
         for out, q in zip(ends, ((1 - level) / 2, (1 + level) / 2), strict=True):
             tails = np.array([Poisson(r)._quantile(np.array([[q]]))[0] for r in theta.values])[:, columns]
-            out[rows, columns] = mixture_quantile(
+            out[rows, columns] = bisected(
                 lambda x: np.einsum("kn,kn->n", share, special.pdtr(np.maximum(x, 0.0), rates) * (x >= 0)),
                 tails.min(axis=0), tails.max(axis=0), q, True,
             )  # fmt: skip

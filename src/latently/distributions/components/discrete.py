@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution
-from latently.distributions.components.base import FEW, PerComponent, Slab
 from latently.distributions.components.constraints import LimitedBlock
+from latently.distributions.components.slab import FEW, Mask, PerComponent, Slab
 from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import SCALES, Directions, Reader
 
@@ -131,18 +131,19 @@ class DiscreteBlock(LimitedBlock):
 
     def observed(self, stats: Tally) -> Array:
         """Weight of the observed entries."""
-        return stats.trials.sum(axis=0)
+        return np.asarray(stats.trials.sum(axis=0))
 
     # parameters without constraints
 
-    def _used(self, theta: Values) -> Array:
+    def _used(self, theta: Values) -> Mask:
         """(K, T) which numbers are in the vector."""
         return np.ones(theta.values.shape, dtype=bool)
 
     def pack(self, theta: Values) -> Array:
         """The numbers on their scale."""
         most = 1 - 1e-15 if self.SCALE == "logit" else np.inf
-        return SCALES[self.SCALE][0](np.clip(theta.values, 1e-300 if self.SCALE == "log" else 1e-15, most)).ravel()
+        inner = np.clip(theta.values, 1e-300 if self.SCALE == "log" else 1e-15, most)
+        return np.asarray(SCALES[self.SCALE][0](inner)).ravel()
 
     def unpack(self, theta: Values, reader: Reader) -> Values:
         """Numbers from such a vector."""
@@ -158,7 +159,7 @@ class DiscreteBlock(LimitedBlock):
             found = found * ~allowed.fixed
         return np.asarray(found[self._used(theta)])
 
-    def widths(self, theta: Values, stats: Tally) -> Array:
+    def step_sizes(self, theta: Values, stats: Tally) -> Array:
         """From the variance of what is counted; what the data hardly speak about moves no further than a unit."""
         spread = theta.values * (1 - np.minimum(theta.values, 0.5)) * stats.trials
         return np.asarray(1 / np.sqrt(np.maximum(spread, 1.0))[self._used(theta)])

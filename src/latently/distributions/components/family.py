@@ -1,27 +1,22 @@
 """Columns that follow any other family of distributions, of one column or several."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution, Family, Prior
-from latently.distributions.components.base import FEW, LOG_ZERO, Block, Ints, PerComponent, Slab, mixture_quantile
+from latently.distributions.components.base import Block
 from latently.distributions.components.bounded_family import Boxes, fit_inside, is_inside, moved_inside, prior_gradient
 from latently.distributions.components.constraints import LimitedBlock
+from latently.distributions.components.family_answers import FamilyAnswers, Members
+from latently.distributions.components.slab import FEW, LOG_ZERO, Ints, PerComponent, Slab
 from latently.distributions.components.spread import shortest_scale
 from latently.distributions.conjugate import log_prior
 from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import SCALES, Directions, Reader
-
-
-@dataclass(frozen=True, eq=False)
-class Members(PerComponent):
-    """A distribution per component."""
-
-    members: tuple[Distribution, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +32,7 @@ class MemberSums(PerComponent):
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyBlock(LimitedBlock):
+class FamilyBlock(FamilyAnswers, LimitedBlock):
     """Columns with a distribution of the user's choice, the same for all components or one for each.
 
     A component for which a family has no best member (a Gamma that has seen one value, say) keeps the one it
@@ -45,7 +40,6 @@ class FamilyBlock(LimitedBlock):
     """
 
     templates: tuple[Family, ...] = ()
-    widths: tuple[int, ...] = ()
     prior: Any = None
     spread: Array | None = None  # (m,) scale of the shortest clusters, of columns whose default prior is about that
     fixed: tuple[Distribution | None, ...] = ()
@@ -85,7 +79,8 @@ class FamilyBlock(LimitedBlock):
     def expect(self, theta: Members, slab: Slab, R: Array) -> MemberSums:
         """Statistics with missing entries at their expectation."""
         rows = slab.take(self.places)
-        parts = tuple(self._named(m.expected_statistics, rows, r) for m, r in zip(theta.members, R, strict=True))
+        pairs: Any = zip(theta.members, R, strict=True)
+        parts = tuple(self._named(m.expected_statistics, rows, r) for m, r in pairs)
         return MemberSums(R.sum(axis=1), parts)
 
     def update(self, theta: Members, stats: MemberSums) -> Members:
@@ -95,7 +90,7 @@ class FamilyBlock(LimitedBlock):
         found = [self._fit(k, *pair) if weight > few else pair[0] for k, (*pair, weight) in enumerate(triples)]
         return Members(tuple(m if f is None else f for m, f in zip(found, self._fixed(found), strict=True)))
 
-    def _fit(self, k: int, old: Any, part: Any) -> Distribution:
+    def _fit(self, k: int, old: Any, part: Any) -> Any:
         try:
             found = old.fit_above(part, self.prior, self.floor)
         except ValueError:
@@ -266,61 +261,6 @@ class FamilyBlock(LimitedBlock):
             out[here] = member.sample(len(here), rng)
         return out
 
-    def _conditionals(self, theta: Members, slab: Slab) -> Iterator[tuple[Ints, Ints, list[Distribution]]]:
-        """Rows, which of their columns are missing, and the distribution of those in every component."""
-        X = slab.take(self.places)
-        for seen, rows in slab.patterns(self.places):
-            o, h = np.flatnonzero(seen), np.flatnonzero(~seen)
-            if len(h) == 0:
-                continue
-            if len(o) == 0:
-                yield rows, h, list(theta.members)
-                continue
-            for row in rows:
-                yield np.array([row]), h, [m.conditional(o, X[row, o]) for m in theta.members]
-
-    def fill(self, theta: Members, slab: Slab, R: Array) -> Array:
-        """Conditional means, or most probable codes."""
-        out = np.zeros((len(slab.X), len(self.columns)))
-        for rows, missing, members in self._conditionals(theta, slab):
-            for a, j in enumerate(missing):
-                if width := _n_codes(members, a, self.widths[j]):
-                    codes = np.arange(width, dtype=np.float64)
-                    chances = np.array([m.marginal(a).prob(codes) for m in members])
-                    out[rows, j] = (R[:, rows].T @ chances).argmax(axis=1)
-                else:
-                    out[rows, j] = R[:, rows].T @ np.array([m.mean[a] for m in members])
-        return out
-
-    def interval(self, theta: Members, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
-        """Quantiles of the mixtures; codes have no interval but their most probable one."""
-        low = self.fill(theta, slab, R)
-        high = low.copy()
-        for rows, missing, members in self._conditionals(theta, slab):
-            for a, j in enumerate(missing):
-                if not _n_codes(members, a, self.widths[j]):
-                    single = [m.marginal(a) for m in members]
-                    low[rows, j] = _quantile(single, R[:, rows], (1 - level) / 2)
-                    high[rows, j] = _quantile(single, R[:, rows], (1 + level) / 2)
-        return low, high
-
-    def draw(self, theta: Members, slab: Slab, labels: Ints, rng: Any) -> Array:
-        """Draw missing entries given the observed ones."""
-        out = np.zeros((len(slab.X), len(self.columns)))
-        for rows, missing, members in self._conditionals(theta, slab):
-            for k, member in enumerate(members):
-                here = rows[labels[rows] == k]
-                out[np.ix_(here, missing)] = member.sample(len(here), rng)
-        return out
-
-
-def _n_codes(members: list[Distribution], column: int, width: int) -> int:
-    """Categories of a column; zero if it holds numbers."""
-    own = [m.marginal(column) for m in members]
-    if not width and all(getattr(m, "IS_CODED", False) for m in own):
-        return max(getattr(m, "n_categories", 2) for m in own)
-    return width
-
 
 def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array) -> Distribution:
     try:
@@ -330,14 +270,3 @@ def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Arr
     # rows of one component may lack categories that others have
     known = np.isfinite(found.log_prob(rows)).all() and found.n_parameters == otherwise.n_parameters
     return found if known else otherwise
-
-
-def _quantile(members: list[Distribution], R: Array, q: float) -> Array:
-    """(n,) quantiles of mixtures of one-column distributions with weights R (K, n)."""
-    ends = np.array([m.quantile(q)[0] for m in members])
-    low, high = np.full(R.shape[1], ends.min()), np.full(R.shape[1], ends.max())
-
-    def cdf(x: Array) -> Array:
-        return np.einsum("kn,kn->n", R, np.array([m.cdf(x) for m in members]))
-
-    return mixture_quantile(cdf, low, high, q, members[0].discrete[0])

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Gaussian, NormalInverseWishart
-from latently.distributions.components.base import floored, inside
 from latently.distributions.components.full_constraints import FullLimits
 from latently.distributions.components.gaussian.block import GaussianBlock
-from latently.distributions.components.gaussian.params import GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
+from latently.distributions.components.slab import floored, inside
 from latently.distributions.inputs import Array
 from latently.distributions.priors.base import PER_STRENGTH
 from latently.distributions.statistics import Moments

@@ -6,11 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.distributions.components.base import Ints
 from latently.distributions.components.constraints import Allowed, check_names
 from latently.distributions.components.gaussian.bounded import Box, Groups, Limits
 from latently.distributions.components.gaussian.constraints import check_matrix, read_bounds, read_groups, shared_known
-from latently.distributions.components.gaussian.params import GaussianParams, unit_frame
+from latently.distributions.components.gaussian.frame import unit_frame
+from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.slab import Ints
 from latently.distributions.inputs import Array
 
 
@@ -95,7 +96,7 @@ class FullLimits:
         """How many different numbers are learnt."""
         d = self.known.shape[1]
         open_ = np.isnan(self.known[np.unique(self.groups)]).all(axis=(1, 2))
-        return self.of_means.n_free() + int(open_.sum()) * d * (d + 1) // 2
+        return int(self.of_means.n_free() + open_.sum() * d * (d + 1) // 2)
 
     def _limits(self) -> Limits:
         k, d = self.known.shape[:2]

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution, NormalInverseWishart
-from latently.distributions.components.base import FLOOR, floored, inside
 from latently.distributions.components.constraints import Allowed, LimitedBlock
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
+from latently.distributions.components.slab import FLOOR, floored, inside
 from latently.distributions.inputs import Array
 from latently.distributions.priors.base import PER_STRENGTH
 from latently.distributions.statistics import Moments
@@ -81,7 +81,7 @@ class NumericBlock(GaussianBlock, LimitedBlock):
         found = super().gradient(theta, stats)
         if self.limits is None:
             return found
-        return found * np.concatenate([~self.limits[name].fixed.ravel() for name in ("mean", "variance")])
+        return np.asarray(found * np.concatenate([~self.limits[name].fixed.ravel() for name in ("mean", "variance")]))
 
 
 def _column_prior(name: str, mean: float, variance: float, given: Any) -> tuple[float, float, float, float]:

@@ -111,7 +111,7 @@ class Exponential(Columns, ExponentialFamily):
         """A Gamma about the scale of the shortest clusters."""
         mean = self.from_statistics(stats).mean
         strength = PER_STRENGTH * strength
-        return Gamma(1 + strength, strength * (mean if spread is None else np.minimum(mean, spread)))
+        return Gamma(np.asarray(1 + strength), strength * (mean if spread is None else np.minimum(mean, spread)))
 
     def _fit_above(self, stats: Additive, floor: Floor) -> Self:
         weight, values = per_column(stats, 2, self)

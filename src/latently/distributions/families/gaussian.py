@@ -12,28 +12,18 @@ from scipy import special
 from latently.distributions import covariance as cov
 from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import with_weight
-from latently.distributions.family import ExponentialFamily
 from latently.distributions.floor import TOUCHING, Floor
+from latently.distributions.gaussian_vector import LOG_2PI, GaussianVector
 from latently.distributions.incomplete import Summary, change, complete
 from latently.distributions.inputs import Array, ColumnError, as_rows, as_weights, patterns
 from latently.distributions.iterate import until_still
 from latently.distributions.priors.base import as_prior
 from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
 from latently.distributions.statistics import Additive, Moments, Sums
-from latently.distributions.unconstrained import (
-    Directions,
-    Reader,
-    cholesky_gradient,
-    cholesky_row,
-    cholesky_units,
-    from_cholesky_row,
-)
-
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(ExponentialFamily):
+class Gaussian(GaussianVector):
     """Normal distribution of one or more columns.
 
     Statistics are moments about a centre, so that an offset of 1e8 costs no digits. Features are (products
@@ -182,46 +172,6 @@ class Gaussian(ExponentialFamily):
                 "expected_statistics of a fitted Gaussian there, or fit, which iterates it",
             )
         return seen
-
-    # parameters without constraints
-
-    def pack(self) -> Array:
-        """Means, and logarithms of variances or Cholesky factors."""
-        spread = cholesky_row(self.covariance) if self.kind == "full" else np.log(np.atleast_1d(self.covariance))
-        return np.concatenate([self.mean, spread])
-
-    def unpack(self, reader: Reader) -> Self:
-        """Mean and covariance."""
-        d = self.n_columns
-        mean = reader.take((d,))
-        if self.kind == "full":
-            return replace(self, mean=mean, covariance=from_cholesky_row(reader.take((d * (d + 1) // 2,)), d))
-        return replace(self, mean=mean, covariance=np.exp(reader.take(self.covariance.shape)))
-
-    def directions(self) -> Directions:
-        """All of them; means and Cholesky factors in the unit of their columns."""
-        sd = np.sqrt(self.variance)
-        spread = cholesky_units(sd) if self.kind == "full" else np.ones(np.size(self.covariance))
-        return Directions.plain(np.concatenate([sd, spread]))
-
-    def log_likelihood(self, stats: Additive) -> float:
-        """Of the moments about the mean."""
-        here = self._moments(stats).about(self.mean)
-        weight = np.broadcast_to(here.weight, (self.n_columns,))
-        if self.kind == "full":
-            level = weight[0] * (cov.log_det(self._lower) + self.n_columns * LOG_2PI)
-            return -0.5 * float(level + np.trace(np.linalg.solve(self.covariance, here.second)))
-        return -0.5 * float((weight * (np.log(self.variance) + LOG_2PI) + here.second / self.variance).sum())
-
-    def gradient(self, stats: Additive) -> Array:
-        """In the vector of `pack`."""
-        here = self._moments(stats).about(self.mean)
-        if self.kind == "full":
-            inverse = np.linalg.inv(self.covariance)
-            inner = (inverse @ here.second @ inverse - here.weight * inverse) / 2
-            return np.concatenate([inverse @ here.first, cholesky_gradient(self.covariance, inner)])
-        spread = 0.5 * (here.second / self.covariance - here.weight)
-        return np.concatenate([here.first / self.covariance, spread if self.kind == "diag" else [spread.sum()]])
 
     # evaluation
 

@@ -1,7 +1,7 @@
 """Mixture: a draw from one of several distributions; itself a distribution, so that mixtures nest."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -12,9 +12,9 @@ from scipy import special
 from latently.distributions.base import UNSET, Distribution
 from latently.distributions.families.categorical import as_simplex
 from latently.distributions.family import Family
-from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array, as_rows, as_weights, no_negative
 from latently.distributions.priors.dirichlet import Dirichlet
+from latently.distributions.quantiles import bisected
 from latently.distributions.statistics import Additive, Parts, Sums
 from latently.distributions.unconstrained import Directions, Reader, logit_gradient, packed, unpacked
 
@@ -159,10 +159,6 @@ class BaseMixture(Family):
     def _taken_apart(self, stats: Any) -> tuple[Array, Sequence[Additive]]:
         """Weights (K,) of the components, and the statistics of each."""
 
-    def is_on_floor(self, floor: Floor) -> bool:
-        """Whether a component is."""
-        return any(_family(c).is_on_floor(floor) for c in self.components)
-
     # sampling
 
     def _sample(self, n: int, rng: np.random.Generator) -> Array:
@@ -288,28 +284,6 @@ class MixtureDistribution(BaseMixture):
         part = np.argsort(np.argsort(line, kind="stable"), kind="stable") * K // len(rows)
         pooled = replace(self, weights=np.full(K, 1 / K), components=whole)
         return pooled.from_statistics(pooled._sums(rows, np.eye(K)[part] * w[:, None]), prior)
-
-
-def bisected(cdf: Callable[[Array], Array], low: Array, high: Array, level: Array, whole: Array) -> Array:
-    """Smallest x, between ends that hold it, at which a cdf reaches a level; whole numbers where `whole`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bisected(lambda x: x**2, np.zeros(1), np.ones(1), np.array([0.25]), np.array([False]))
-    array([0.5])
-    """
-    same = low == high
-    low = np.where(whole & ~same, low - 1, low)
-    with np.errstate(invalid="ignore"):
-        for _ in range(200):
-            middle = np.where(whole, np.floor((low + high) / 2), (low + high) / 2)
-            moving = (middle > low) & (middle < high)
-            if not moving.any():
-                break
-            reached = cdf(np.where(moving, middle, high)) >= level
-            low, high = np.where(moving & ~reached, middle, low), np.where(moving & reached, middle, high)
-    return np.asarray(high)
 
 
 def _family(component: Distribution) -> Family:

@@ -1,7 +1,7 @@
 """Groups of columns of one kind: what to count of them, and the distributions that the counts become.
 
 A group is a frozen record that counts a chunk's columns by class; `fitted` turns the sum of such counts into
-`Gaussians`, `Rates`, `Tables` or `Families`, which know `joint` (log densities) and `draw`.
+`Gaussians`, `Tables` or `Fitted` components, which know `joint` (log densities) and `draw`.
 """
 
 from collections.abc import Sequence
@@ -12,17 +12,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from latently.data.schema.column import Column
-from latently.distributions import ColumnError, Family
+from latently.distributions import ColumnError, Distribution, Family
+from latently.distributions.components.base import Block
+from latently.distributions.components.counts import CountBlock
+from latently.distributions.components.discrete import Values
+from latently.distributions.components.family import FamilyBlock, Members
+from latently.distributions.components.slab import LOG_ZERO, Slab, joined
 from latently.distributions.statistics import Additive
 from latently.predict.bayes.categorical_nb import Lookup, draw_categories
 from latently.predict.bayes.discrete import safe_log
 from latently.predict.bayes.estimates import m_estimate, prior_shares
 from latently.predict.bayes.gaussians import Gaussians
 from latently.predict.labels import Codes
-from latently.predict.statistics import CategoryCounts, GaussianStatistics, Places
+from latently.predict.statistics import CategoryCounts, GaussianStatistics, Places, pooled
 
 Array = NDArray[np.float64]
 
@@ -52,23 +56,27 @@ class GaussianColumns:
 
 
 @dataclass(frozen=True, eq=False)
-class Rates:
-    """Poisson distributions of every column in every class: (K, d) rates."""
+class Fitted:
+    """Components of some columns, one for each class: their block, and its parameters."""
 
-    rate: Array
+    block: Block
+    theta: Any
+
+    @property
+    def members(self) -> tuple[Distribution, ...]:
+        """The distribution of each class."""
+        K = len(getattr(self.theta, "members", getattr(self.theta, "values", ())))
+        return tuple(joined(self.block.distributions(self.theta, k)) for k in range(K))
 
     def joint(self, X: Array, constant: Array) -> Array:
-        """(n, K) a constant per class plus the log probability of the observed counts."""
-        seen = ~np.isnan(X)
-        counts = np.where(seen, X, 0.0)
-        impossible = counts @ (self.rate == 0).T.astype(np.float64) > 0
-        logs = np.log(np.where(self.rate > 0, self.rate, 1.0))
-        out = counts @ logs.T - seen.astype(np.float64) @ self.rate.T - gammaln(counts + 1).sum(axis=1)[:, None]
-        return np.where(impossible, -np.inf, out + constant)
+        """(n, K) a constant per class plus the log density of the observed entries."""
+        out = np.repeat(constant[:, None], len(X), axis=1)
+        self.block.log_density(self.theta, Slab(X), out)
+        return np.where(out < LOG_ZERO / 2, -np.inf, out).T
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
         """Draw a row for each class code."""
-        return rng.poisson(self.rate[codes]).astype(np.float64)
+        return self.block.sample(self.theta, codes, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +93,14 @@ class CountColumns:
         check_counts(chosen, self.names)
         return _moments(chosen, codes, weights, n_classes, self.names)
 
-    def fitted(self, stats: GaussianStatistics) -> Rates:
+    def fitted(self, stats: GaussianStatistics) -> Fitted:
         """Rates, with `m` rows' worth of the overall rate."""
-        seen, overall, _ = stats.by_class.pooled()
+        seen, overall, _ = pooled(stats.by_class)
         weight = stats.by_class.weight
         whole = weight + self.m
-        own = weight * stats.by_class.mean + self.m * overall
+        own = weight * stats.by_class.mean() + self.m * overall
         rate = np.where(whole > 0, own / np.where(whole > 0, whole, 1.0), overall)
-        return Rates(np.where(seen > 0, rate, 1.0))
+        return fitted_rates(np.where(seen > 0, rate, 1.0))
 
 
 def check_counts(X: Array, names: Sequence[str]) -> None:
@@ -169,23 +177,15 @@ class FamilyStatistics(Additive):
         return self
 
 
-@dataclass(frozen=True, eq=False)
-class Families:
+def fitted_rates(rate: Array) -> Fitted:
+    """Poisson distributions of every column in every class, with rates (K, d)."""
+    columns = tuple(range(rate.shape[1]))
+    return Fitted(CountBlock(columns, tuple(map(str, columns))), Values(rate))
+
+
+def fitted_families(members: tuple[Family, ...]) -> Fitted:
     """A fitted distribution of one column for every class."""
-
-    members: tuple[Family, ...]
-
-    def joint(self, X: Array, constant: Array) -> Array:
-        """(n, K) a constant per class plus the log density of the observed entries."""
-        return np.stack([member.log_prob(X) for member in self.members], axis=1) + constant
-
-    def draw(self, codes: Codes, rng: np.random.Generator) -> Array:
-        """Draw a row for each class code."""
-        out = np.empty((len(codes), 1))
-        for code, member in enumerate(self.members):
-            here = codes == code
-            out[here] = member.sample(int(here.sum()), rng)
-        return out
+    return Fitted(FamilyBlock((0,), ("0",), widths=(0,)), Members(tuple(members)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,13 +205,13 @@ class FamilyColumn:
         except ColumnError as problem:
             raise problem.named(self.name) from None
 
-    def fitted(self, stats: FamilyStatistics) -> Families:
+    def fitted(self, stats: FamilyStatistics) -> Fitted:
         """One distribution for each class; a class of which nothing was observed has that of all together."""
         try:
             pooled = self.family.from_statistics(reduce(add, stats.parts))
         except ColumnError as problem:
             raise problem.named(self.name) from None
-        return Families(tuple(self._member(part, pooled) for part in stats.parts))
+        return fitted_families(tuple(self._member(part, pooled) for part in stats.parts))
 
     def _member(self, part: Any, pooled: Family) -> Family:
         try:

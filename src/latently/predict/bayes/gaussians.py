@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from latently import compiled
 from latently.predict.labels import Codes
-from latently.predict.statistics import GaussianStatistics
+from latently.predict.statistics import GaussianStatistics, pooled
 
 Array = NDArray[np.float64]
 _LOG_2PI = float(np.log(2 * np.pi))
@@ -41,11 +41,11 @@ class Gaussians:
         if not smoothing >= 0:
             raise ValueError(f"var_smoothing must not be negative, got {smoothing}")
         features = stats.by_class
-        seen, mean, variance = features.pooled()
+        seen, mean, variance = pooled(features)
         epsilon = _variance_floor(seen, mean, np.maximum(variance, stats.powers.unit()), smoothing)
         here = features.weight > 0
-        own = features.scatter / np.where(here, features.weight, 1.0)
-        theta = np.where(here, features.mean, mean)
+        own = np.maximum(features.scatter(), 0.0) / np.where(here, features.weight, 1.0)
+        theta = np.where(here, features.mean(), mean)
         return cls(theta, np.where(here, own, variance) + epsilon, epsilon, seen > 0)
 
     def joint(self, X: Array, constant: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.distributions import Gaussian, Product
+from latently.distributions import Product
 
 Values = NDArray[np.float64]
 _ROOM = 2_000_000  # numbers that a batch may hold
@@ -197,7 +197,7 @@ def view_of(mixture: Any, numeric: NDArray[np.intp]) -> View:
     for k, component in enumerate(mixture.components_):
         parts = component.parts if isinstance(component, Product) else [(component, range(component.n_columns))]
         for part, columns in parts:
-            if isinstance(part, Gaussian):
+            if hasattr(part, "covariance_matrix"):
                 at = [place[int(c)] for c in columns]
                 means[k, at] = part.mean
                 covariances[k][np.ix_(at, at)] = part.covariance_matrix

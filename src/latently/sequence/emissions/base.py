@@ -7,7 +7,8 @@ import numpy as np
 
 from latently import compiled
 from latently.distributions import Distribution
-from latently.distributions.components.base import LOG_ZERO, Block, Slab, joined
+from latently.distributions.components.base import Block
+from latently.distributions.components.slab import LOG_ZERO, Slab, joined
 from latently.distributions.unconstrained import Directions, Reader
 from latently.sequence.inference.chain import Array, Chain, Ints
 from latently.sequence.inference.diagonal import DiagonalPlan
@@ -47,7 +48,7 @@ class Emission:
         b[:] = self.log_density(theta, slab)
         compiled.sequence.forward_backward.exponentiate(b, width, top, np.empty(2048))
 
-    def diagonal(self, theta: Any, chain: Chain, slab: Slab) -> DiagonalPlan | None:
+    def diagonal(self, theta: Any, chain: Chain, X: Array | Slab) -> DiagonalPlan | None:
         """Give the rows to `diagonal`, if that can do a long sequence of these emissions."""
         return None
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from latently import compiled
-from latently.distributions.components.base import Slab
 from latently.distributions.components.discrete import Tally, Values
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.slab import Slab
 from latently.distributions.statistics import Moments
 from latently.sequence.emissions.base import Emission, as_slab
 from latently.sequence.inference.chain import SMALL, Array, Chain, Ints
@@ -40,8 +40,9 @@ class GaussianEmission(Emission):
         else:
             super().fill(theta, slab, width, b, top)
 
-    def diagonal(self, theta: GaussianParams, chain: Chain, slab: Slab) -> DiagonalPlan | None:
+    def diagonal(self, theta: GaussianParams, chain: Chain, X: Array | Slab) -> DiagonalPlan | None:
         """All of it in one go."""
+        slab = as_slab(X)
         possible = DiagonalPlan.applies(chain, theta) and self._is_plain(theta, slab)
         return DiagonalPlan(chain, theta, slab.X) if possible else None
 

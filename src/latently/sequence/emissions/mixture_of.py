@@ -89,6 +89,10 @@ class MixtureOf(BaseMixture):
         """Weights, and parts above the floor."""
         return self.refitted(stats, lambda part, own: part.fit_above(own, prior, floor))
 
+    def is_on_floor(self, floor: Floor) -> bool:
+        """Whether a part is."""
+        return any(part.is_on_floor(floor) for part in self.parts)
+
     def refitted(self, stats: Any, fit: Callable[[Any, Additive], Any]) -> Self:
         """The same with weights and parts of statistics, where `fit` makes a part of its own."""
         counts = np.asarray(stats.parts[0].total)

@@ -1,6 +1,7 @@
 """CategoricalHMM and PoissonHMM."""
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.fast import CategoricalEmission
 from latently.sequence.emissions.start import StartData, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 
@@ -170,6 +172,7 @@ class CategoricalHMM(BaseHMM):
         self._store(emissionprob_=theta.values)
 
 
+@stores_parameters
 class PoissonHMM(BaseHMM):
     """Hidden Markov model whose states emit counts, each column with its own rate.
 
@@ -205,44 +208,24 @@ class PoissonHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "l": "lambdas_"}
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        startprob_prior: Any = 1.0,
-        transmat_prior: Any = 1.0,
-        lambdas_prior: Any = 0.0,
-        lambdas_weight: Any = 0.0,
-        algorithm: str = "viterbi",
-        random_state: Any = None,
-        n_iter: int = 10,
-        tol: float = 1e-2,
-        verbose: Any = False,
-        params: str = "stl",
-        init_params: str = "stl",
-        implementation: str = "log",
-        *,
-        startprob: Any = None,
-        transmat: Any = None,
-        n_init: int = 1,
-        low_memory: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.startprob_prior = startprob_prior
-        self.transmat_prior = transmat_prior
-        self.lambdas_prior = lambdas_prior
-        self.lambdas_weight = lambdas_weight
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_iter = n_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.params = params
-        self.init_params = init_params
-        self.implementation = implementation
-        self.startprob = startprob
-        self.transmat = transmat
-        self.n_init = n_init
-        self.low_memory = low_memory
+    n_components: int = 1
+    startprob_prior: Any = 1.0
+    transmat_prior: Any = 1.0
+    lambdas_prior: Any = 0.0
+    lambdas_weight: Any = 0.0
+    algorithm: str = "viterbi"
+    random_state: Any = None
+    n_iter: int = 10
+    tol: float = 1e-2
+    verbose: Any = False
+    params: str = "stl"
+    init_params: str = "stl"
+    implementation: str = "log"
+    _: KW_ONLY
+    startprob: Any = None
+    transmat: Any = None
+    n_init: int = 1
+    low_memory: bool = False
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         check_whole(X, "counts are whole numbers 0, 1, 2, ...")

@@ -1,5 +1,6 @@
 """GaussianHMM."""
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +13,11 @@ from latently.distributions.floor import Floor
 from latently.sequence.emissions.fast import GaussianEmission
 from latently.sequence.emissions.start import StartData, covariance_start, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array
 
 
+@stores_parameters
 class GaussianHMM(BaseHMM):
     """Hidden Markov model whose states emit Gaussian rows.
 
@@ -82,52 +85,28 @@ class GaussianHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "m": "means_", "c": "covars_"}
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        covariance_type: str = "diag",
-        min_covar: float = 1e-3,
-        startprob_prior: Any = 1.0,
-        transmat_prior: Any = 1.0,
-        means_prior: Any = 0,
-        means_weight: Any = 0,
-        covars_prior: Any = 1e-2,
-        covars_weight: Any = 1,
-        algorithm: str = "viterbi",
-        random_state: Any = None,
-        n_iter: int = 10,
-        tol: float = 1e-2,
-        verbose: Any = False,
-        params: str = "stmc",
-        init_params: str = "stmc",
-        implementation: str = "log",
-        *,
-        startprob: Any = None,
-        transmat: Any = None,
-        n_init: int = 1,
-        low_memory: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.min_covar = min_covar
-        self.startprob_prior = startprob_prior
-        self.transmat_prior = transmat_prior
-        self.means_prior = means_prior
-        self.means_weight = means_weight
-        self.covars_prior = covars_prior
-        self.covars_weight = covars_weight
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_iter = n_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.params = params
-        self.init_params = init_params
-        self.implementation = implementation
-        self.startprob = startprob
-        self.transmat = transmat
-        self.n_init = n_init
-        self.low_memory = low_memory
+    n_components: int = 1
+    covariance_type: str = "diag"
+    min_covar: float = 1e-3
+    startprob_prior: Any = 1.0
+    transmat_prior: Any = 1.0
+    means_prior: Any = 0
+    means_weight: Any = 0
+    covars_prior: Any = 1e-2
+    covars_weight: Any = 1
+    algorithm: str = "viterbi"
+    random_state: Any = None
+    n_iter: int = 10
+    tol: float = 1e-2
+    verbose: Any = False
+    params: str = "stmc"
+    init_params: str = "stmc"
+    implementation: str = "log"
+    _: KW_ONLY
+    startprob: Any = None
+    transmat: Any = None
+    n_init: int = 1
+    low_memory: bool = False
 
     # attributes
 

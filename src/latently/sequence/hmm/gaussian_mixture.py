@@ -1,5 +1,6 @@
 """GMMHMM."""
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,12 @@ from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, covariance_start, nested_means
 from latently.sequence.hmm.base import BaseHMM
 from latently.sequence.hmm.gaussian import KINDS, gaussian_block
+from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 
 
+@stores_parameters
 class GMMHMM(BaseHMM):
     """Hidden Markov model whose states emit rows of Gaussian mixtures.
 
@@ -68,56 +71,30 @@ class GMMHMM(BaseHMM):
         "w": "weights_",
     }
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        n_mix: int = 1,
-        min_covar: float = 1e-3,
-        startprob_prior: Any = 1.0,
-        transmat_prior: Any = 1.0,
-        weights_prior: Any = 1.0,
-        means_prior: Any = 0.0,
-        means_weight: Any = 0.0,
-        covars_prior: Any = None,
-        covars_weight: Any = None,
-        algorithm: str = "viterbi",
-        covariance_type: str = "diag",
-        random_state: Any = None,
-        n_iter: int = 10,
-        tol: float = 1e-2,
-        verbose: Any = False,
-        params: str = "stmcw",
-        init_params: str = "stmcw",
-        implementation: str = "log",
-        *,
-        startprob: Any = None,
-        transmat: Any = None,
-        n_init: int = 1,
-        low_memory: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_mix = n_mix
-        self.min_covar = min_covar
-        self.startprob_prior = startprob_prior
-        self.transmat_prior = transmat_prior
-        self.weights_prior = weights_prior
-        self.means_prior = means_prior
-        self.means_weight = means_weight
-        self.covars_prior = covars_prior
-        self.covars_weight = covars_weight
-        self.algorithm = algorithm
-        self.covariance_type = covariance_type
-        self.random_state = random_state
-        self.n_iter = n_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.params = params
-        self.init_params = init_params
-        self.implementation = implementation
-        self.startprob = startprob
-        self.transmat = transmat
-        self.n_init = n_init
-        self.low_memory = low_memory
+    n_components: int = 1
+    n_mix: int = 1
+    min_covar: float = 1e-3
+    startprob_prior: Any = 1.0
+    transmat_prior: Any = 1.0
+    weights_prior: Any = 1.0
+    means_prior: Any = 0.0
+    means_weight: Any = 0.0
+    covars_prior: Any = None
+    covars_weight: Any = None
+    algorithm: str = "viterbi"
+    covariance_type: str = "diag"
+    random_state: Any = None
+    n_iter: int = 10
+    tol: float = 1e-2
+    verbose: Any = False
+    params: str = "stmcw"
+    init_params: str = "stmcw"
+    implementation: str = "log"
+    _: KW_ONLY
+    startprob: Any = None
+    transmat: Any = None
+    n_init: int = 1
+    low_memory: bool = False
 
     def _n_columns(self) -> int | None:
         return np.shape(self.means_)[-1] if self._has("means_") else None

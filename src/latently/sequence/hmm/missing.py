@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from latently.distributions.components.base import Slab
+from latently.distributions.components.slab import Slab
 from latently.sequence.inference.chain import Array
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from latently.data.sources.chunks import Chunk
-from latently.distributions.components.base import Slab
+from latently.distributions.components.slab import Slab
 from latently.distributions.statistics import Additive
 from latently.learn.engine.protocol import Statistics
 from latently.sequence.emissions.base import Emission

@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution, Gaussian
-from latently.distributions.components.base import FEW, Block, Ints, Slab, floored
+from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian import gradient, rows
-from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.components.gaussian.update import MomentLimits, best
+from latently.distributions.components.slab import FEW, Ints, Slab, floored
 from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array
 from latently.distributions.statistics import Moments
@@ -177,7 +179,8 @@ class GaussianBlock(Block):
 
     def unpack(self, theta: GaussianParams, reader: Reader) -> GaussianParams:
         """Parameters from such a vector, in the shape of these."""
-        return self.constrained(gradient.unpack(theta, reader))
+        found: GaussianParams = self.constrained(gradient.unpack(theta, reader))
+        return found
 
     def gradient(self, theta: GaussianParams, stats: Moments) -> Array:
         """Gradient of log-likelihood and log prior in the vector."""
@@ -197,7 +200,7 @@ class GaussianBlock(Block):
 
     def from_distributions(self, given: Sequence[Distribution]) -> GaussianParams:
         """Means and variances of any distributions; covariances of Gaussians."""
-        parts: list[Any] = [d.marginal(self.columns) for d in given]
+        parts: list[Any] = [d.marginal(self.columns) if d.n_columns != len(self.columns) else d for d in given]
         means = np.array([p.mean for p in parts])
         if self.kind == "diag":
             return GaussianParams.in_own_units("diag", means, np.array([p.variance for p in parts]))
@@ -214,8 +217,8 @@ class GaussianBlock(Block):
     def fill(self, theta: GaussianParams, slab: Slab, R: Array) -> Array:
         """Conditional means, averaged over the components."""
         if not theta.is_matrix:
-            return R.T @ theta.means
-        return np.einsum("kn,knd->nd", R, rows.conditional(theta, slab, self.places)[0])
+            return np.asarray(R.T @ theta.means)
+        return np.asarray(np.einsum("kn,knd->nd", R, rows.conditional(theta, slab, self.places)[0]))
 
     def interval(self, theta: GaussianParams, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
         """Quantiles of mixtures of conditional Gaussians."""

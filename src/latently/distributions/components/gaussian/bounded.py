@@ -1,12 +1,13 @@
 """Best weights, means and covariances inside bounds: fixed is a bound of no width, tied is one value for several."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.inputs import Array
 
 # Sweeps of coordinate descent in one M-step: stopping early costs exactness, which later steps make up for.
@@ -160,7 +161,7 @@ def best_weights(counts: Array, groups: NDArray[np.intp], box: Box) -> Array:
     return _filled(n, np.bincount(group), Box(box.low[first], box.high[first]))[group]
 
 
-def _filled(n: Array, size: Array, box: Box) -> Array:
+def _filled(n: Array, size: NDArray[Any], box: Box) -> Array:
     """Values in the box with sum(size * value) = 1 that maximise sum(n log value): n / (size * level), clipped."""
     low, high = -800.0, 800.0  # logarithms of the level
     for _ in range(_HALVINGS):

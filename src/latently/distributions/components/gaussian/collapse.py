@@ -49,5 +49,5 @@ def _size(params: GaussianParams) -> Array:
     """Squared distance of the means from the origin, shaped to go with the variances."""
     squares = params.means**2
     if params.kind == "tied":
-        return squares.min(axis=0, keepdims=True)
-    return squares.mean(axis=1, keepdims=True) if params.kind == "spherical" else squares
+        return np.asarray(squares.min(axis=0, keepdims=True))
+    return np.asarray(squares.mean(axis=1, keepdims=True) if params.kind == "spherical" else squares)

@@ -1,13 +1,14 @@
 """Rows with missing values, few of them alike: moments read off the precisions, and whole fits in one compiled call."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latently import compiled
-from latently.distributions.components.gaussian.params import Frame, GaussianParams
+from latently.distributions.components.gaussian.frame import Frame
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.patterns import Patterns
 from latently.distributions.inputs import Array
 
@@ -45,7 +46,7 @@ class IncompleteRows:
     volume: Array
 
     @property
-    def record(self) -> tuple[Array, ...]:
+    def record(self) -> tuple[NDArray[Any], ...]:
         """What a kernel is given first."""
         return self.Z, self.shares, self.columns, self.counts, self.volume
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from latently.distributions.components.gaussian.bounded import Box, Groups, Limits
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.inputs import Array
 
 # Weights that are given to so many digits count as a sum of one.

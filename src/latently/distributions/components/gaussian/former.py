@@ -25,6 +25,12 @@ def moments(**fields: Array) -> Moments:
     return Moments(**fields)
 
 
+def class_moments(moments: Moments, shape: tuple[int, int]) -> Moments:
+    """Moments of every column in every class, once in one row."""
+    parts = (moments.weight, moments.centre, moments.first, moments.second)
+    return Moments(*(np.reshape(part, shape) for part in parts))
+
+
 def prior(location: Array, pull: Any, scatter: Array, rows: Any) -> GaussianPrior:
     """Of means and covariances."""
     return GaussianPrior(location=location, kappa=np.asarray(pull), scatter=scatter, power=np.asarray(rows))

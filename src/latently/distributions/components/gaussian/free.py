@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.distributions.components.gaussian.constraints import Constraints
-from latently.distributions.components.gaussian.params import Kind
+from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.inputs import Array
 
 
@@ -54,7 +54,7 @@ def _weights(groups: NDArray[np.intp], fixed: NDArray[np.bool_]) -> Array:
     """What one free weight gains the last free one loses."""
     free = [group for group in np.unique(groups) if not fixed[groups == group].any()]
     each = np.array([(groups == group) / (groups == group).sum() for group in free]).reshape(-1, len(groups))
-    return (each[:-1] - each[-1:]).T
+    return np.asarray((each[:-1] - each[-1:]).T)
 
 
 def _columns(groups: NDArray[np.intp], fixed: NDArray[np.bool_]) -> Array:
@@ -63,7 +63,7 @@ def _columns(groups: NDArray[np.intp], fixed: NDArray[np.bool_]) -> Array:
     ties = groups[:, None] == np.unique(groups)  # (k, groups)
     every = np.einsum("kg,jl->kjgl", ties, np.eye(width)).reshape(k * width, -1)
     open_ = ~fixed[np.unique(groups)].ravel()
-    return every[:, open_]
+    return np.asarray(every[:, open_])
 
 
 def _covariances(kind: Kind, groups: NDArray[np.intp], known: NDArray[np.bool_], d: int) -> Array:

@@ -11,7 +11,8 @@ from latently.distributions.components.gaussian.conditional import (
     joint_incomplete,
     suits_precisions,
 )
-from latently.distributions.components.gaussian.params import GaussianParams, Kind, powers_of_two
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.params import GaussianParams, powers_of_two
 from latently.distributions.components.gaussian.patterns import Patterns, patterns_of
 from latently.distributions.inputs import Array
 
@@ -35,7 +36,7 @@ def sorted_by_pattern(rows: Array, weights: Array | None, k: int) -> ChunkSource
 def chunk_patterns(chunk: Chunk) -> Patterns | None:
     """The patterns of a chunk, looked for once."""
     if "patterns" not in chunk.memo:
-        chunk.memo["patterns"] = patterns_of(chunk.X)
+        chunk.memo["patterns"] = patterns_of(np.asarray(chunk.X, dtype=np.float64))
     found: Patterns | None = chunk.memo["patterns"]
     return found
 

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import special
 
 from latently.distributions import Additive, Distribution, MixtureDistribution
-from latently.distributions.components.base import FEW, Block, Ints, PerComponent, Slab, safe_log
+from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian import gradient
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.slab import FEW, Ints, PerComponent, Slab, safe_log
 from latently.distributions.inputs import Array
 from latently.distributions.statistics import Moments
 from latently.distributions.unconstrained import (
@@ -49,7 +50,7 @@ class MixtureMoments(Additive):
 class WithinLimits:
     """One covariance for the M Gaussians of a component, above a floor."""
 
-    block: "GaussianMixtures"
+    block: GaussianBlock
     M: int
 
     def means(self, params: GaussianParams, best: Array, mass: Array) -> Array:
@@ -91,9 +92,10 @@ class GaussianMixtures(Block):
         assert self.gaussians is not None
         return self.gaussians
 
-    def first(self, X: Array, k: int) -> Any:
-        """Refuse: it starts from what is given."""
-        raise NotImplementedError("mixtures inside mixtures start from given parameters")
+    def first(self, X: Array, k: int) -> Mixtures:
+        """All Gaussians at the mean of the rows."""
+        M = 1 if self.weights_prior is None else self.weights_prior.shape[1]
+        return Mixtures(np.full((k, M), 1 / M), self._inner.first(X, k * M))
 
     # learning
 
@@ -119,8 +121,11 @@ class GaussianMixtures(Block):
 
     def update(self, theta: Mixtures, stats: MixtureMoments) -> Mixtures:
         """Posterior mode of weights and Gaussians."""
-        limits = WithinLimits(self._inner, theta.weights.shape[1]) if self.is_tied else None
-        parts = self._inner.update_within(theta.parts, stats.moments, limits)
+        if self.is_tied:  # the floor is that of the covariance they have together
+            limits, free = WithinLimits(self._inner, theta.weights.shape[1]), replace(self._inner, floor=None)
+            parts = free.update_within(theta.parts, stats.moments, limits)
+        else:
+            parts = self._inner.update(theta.parts, stats.moments)
         counts = np.maximum(stats.counts + self._pseudo(), 0.0)
         total = counts.sum(axis=1, keepdims=True)
         learnt = (total > FEW * stats.weight.max()) & ("w" in self.learn)
@@ -148,8 +153,9 @@ class GaussianMixtures(Block):
         K, M = theta.weights.shape
         own = self._inner.n_parameters(theta.parts)
         if self.is_tied and "c" in self.learn:
-            own -= K * (M - 1) * len(gradient.pack(theta.parts)[theta.parts.means.size :]) // (K * M)
-        return ("w" in self.learn) * K * (M - 1) + own
+            d = theta.parts.means.shape[1]
+            own -= K * (M - 1) * d * (d + 1) // 2
+        return int(("w" in self.learn) * K * (M - 1) + own)
 
     def observed(self, stats: MixtureMoments) -> Array:
         """Weight of the observed entries."""
@@ -217,9 +223,11 @@ class GaussianMixtures(Block):
         parts = [self._inner.distributions(theta.parts, k * M + m)[0][0] for m in range(M)]
         return [(MixtureDistribution(theta.weights[k], parts), self.columns)]
 
-    def from_distributions(self, given: Sequence[Distribution]) -> Any:
-        """Refuse: it starts from what is given."""
-        return self.first(np.empty((0, 0)), len(given))
+    def from_distributions(self, given: Sequence[Distribution]) -> Mixtures:
+        """Weights and Gaussians of mixtures."""
+        mixtures: list[Any] = [d.marginal(self.columns) for d in given]
+        parts = self._inner.from_distributions([part for mixture in mixtures for part in mixture.components])
+        return Mixtures(np.array([mixture.weights for mixture in mixtures]), parts)
 
     # answers
 

@@ -5,8 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from latently.distributions.components.gaussian.params import Frame, Kind
-from latently.distributions.inputs import Array
+from latently.distributions.components.gaussian.frame import Frame, Kind
 from latently.distributions.statistics import Moments, Statistics
 
 
@@ -29,8 +28,8 @@ class GaussianMoments(Moments, Statistics):
         theirs = other.in_frame(self.frame)
         if theirs.centre is not self.centre and not np.array_equal(theirs.centre, self.centre):
             theirs = theirs.about(self.centre)
-        told = {"rows": self.rows + sign * other.rows, "bound": self.bound + sign * other.bound}
-        return replace(self._added(self, theirs, sign), **told)
+        rows, bound = self.rows + sign * other.rows, self.bound + sign * other.bound
+        return replace(self._added(self, theirs, sign), rows=rows, bound=bound)
 
     def in_frame(self, frame: Frame) -> Self:
         """The same moments in another frame."""
@@ -47,14 +46,3 @@ class GaussianMoments(Moments, Statistics):
             first=self.first * ratio,
             second=self.second * factor,
         )
-
-    def embedded(self, component: int, k: int) -> Self:
-        """The moments of a mixture of one component as those of one component among k, the others without rows."""
-
-        def placed(values: Array) -> Array:
-            out = np.zeros((k, *values.shape[1:]))
-            out[component] = values[0]
-            return out
-
-        parts = {name: placed(getattr(self, name)) for name in ("weight", "centre", "first")}
-        return replace(self, **parts, second=self.second if self.kind == "tied" else placed(self.second))

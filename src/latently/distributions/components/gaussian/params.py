@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from latently.distributions.components.gaussian.frame import Frame, Kind, unit_frame
 from latently.distributions.inputs import Array
 
-Kind = Literal["full", "tied", "diag", "spherical"]
 KINDS: tuple[Kind, ...] = ("full", "tied", "diag", "spherical")
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -37,7 +38,7 @@ def powers_of_two(rows: int) -> tuple[Array, Array]:
 
 
 @cache
-def upper_triangle(d: int) -> tuple[Array, Array]:
+def upper_triangle(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of the upper triangle; looking them up costs as much as an iteration on a small table."""
     return np.triu_indices(d)
 
@@ -50,7 +51,7 @@ def _once(d: int) -> Array:
 
 
 @cache
-def _full_pairs(d: int) -> tuple[Array, ...]:
+def _full_pairs(d: int) -> tuple[NDArray[Any], ...]:
     rows, columns = upper_triangle(d)
     return rows + 1, columns + 1, d + 1 + np.arange(len(rows)), np.ones(len(rows))
 
@@ -58,70 +59,6 @@ def _full_pairs(d: int) -> tuple[Array, ...]:
 def _first_coordinates(d: int) -> int:
     """How many whitened coordinates are to tell which components a row may belong to."""
     return min((d + 1) // 2, max(16, d // 4))
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical.
-
-    `within` (d,) is the variance inside clusters, in these coordinates; that of all rows where it was not measured.
-    """
-
-    origin: Array
-    scale: Array
-    within: Array | None = None
-
-    def is_same(self, other: "Frame") -> bool:
-        """Whether another frame has the same coordinates; one that came from files or Dask is another object."""
-        same = np.array_equal(self.origin, other.origin) and np.array_equal(self.scale, other.scale)
-        return self is other or bool(same)
-
-    def unit(self, kind: Kind) -> Array:
-        """The covariance that a default prior is about, shaped as that of one component."""
-        within = np.ones_like(self.scale) if self.within is None else self.within
-        if kind in ("full", "tied"):
-            return np.diag(within)
-        return within if kind == "diag" else np.asarray(within.mean())
-
-    @property
-    def log_volume(self) -> float:
-        """log |dx/dz|: what a log density loses on its way from z to x."""
-        return float(np.log(self.scale).sum())
-
-    def inward(self, points: Array) -> Array:
-        """Points of the data's own coordinates, in this frame."""
-        return np.asarray((points - self.origin) / self.scale)
-
-    def outward(self, points: Array) -> Array:
-        """Points of this frame, in the data's own coordinates."""
-        return np.asarray(points * self.scale + self.origin)
-
-    def covariance_factor(self, kind: Kind) -> Array:
-        """What covariances of this frame are multiplied by to reach the data's own units."""
-        if kind in ("full", "tied"):
-            return np.outer(self.scale, self.scale)
-        return self.scale**2 if kind == "diag" else np.asarray(self.scale[0] ** 2)
-
-
-@cache
-def unit_frame(d: int) -> Frame:
-    """The frame of the data's own units."""
-    return Frame(np.zeros(d), np.ones(d))
-
-
-def is_varying(mean: Array, variance: Array) -> Array:
-    """(d,) whether columns with these moments vary by more than rounding."""
-    rounding = (8 * np.finfo(float).eps * np.abs(mean)) ** 2
-    return np.asarray(variance > np.maximum(rounding, np.finfo(float).tiny))
-
-
-def frame_of(mean: Array, variance: Array, kind: Kind) -> Frame:
-    """The frame of data with these moments; a column that does not vary keeps its own unit."""
-    varies = is_varying(mean, variance)
-    if kind == "spherical":
-        common = np.sqrt(variance[varies].mean()) if varies.any() else 1.0
-        return Frame(mean, np.full_like(mean, common))
-    return Frame(mean, np.where(varies, np.sqrt(np.where(varies, variance, 1.0)), 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +137,7 @@ class GaussianParams:
         return centres, (roots, means), others
 
     @cached_property
-    def quadratic(self) -> tuple[Array, ...]:
+    def quadratic(self) -> tuple[NDArray[Any], ...]:
         """How the quadratic features are made: pairs of coordinates, counted from one, their target and factor."""
         d = self.means.shape[1]
         if self._elementwise:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from latently.distributions.components.gaussian.params import Frame, GaussianParams, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import tells_apart
 from latently.distributions.inputs import Array
 from latently.distributions.priors.dirichlet import Dirichlet
@@ -132,7 +133,7 @@ def _component_constant(own: NormalInverseWishart, kind: Kind, k: int, frame: Fr
     if kind != "tied":
         return k * constant
     # one covariance, k means: each further mean is normal about the location, with its own |C|^-1/2 in `power`
-    return constant + (k - 1) * (own.n_dimensions / 2 * np.log(own.kappa / (2 * np.pi)) - frame.log_volume)
+    return constant + (k - 1) * (own.n_dimensions / 2 * float(np.log(own.kappa / (2 * np.pi))) - frame.log_volume)
 
 
 def names_components(given: Mapping[str, Any] | None) -> bool:
@@ -155,7 +156,7 @@ def _read_weights(given: Any, k: int) -> Dirichlet | None:
     if given is None or isinstance(given, Dirichlet):
         prior = given
     elif isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
-        prior = Dirichlet(float(given))
+        prior = Dirichlet(np.array(float(given)))
     else:
         raise TypeError(f'prior["weights"] must be a Dirichlet or a number, got {type(given).__name__}')
     if prior is None:

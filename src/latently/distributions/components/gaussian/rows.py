@@ -6,7 +6,6 @@ import numpy as np
 from scipy import special
 
 from latently import compiled
-from latently.distributions.components.base import Ints, Slab, mixture_quantile
 from latently.distributions.components.gaussian.conditional import (
     IncompleteRows,
     coloured,
@@ -15,9 +14,12 @@ from latently.distributions.components.gaussian.conditional import (
     incomplete_rows,
     joint_incomplete,
 )
+from latently.distributions.components.gaussian.frame import unit_frame
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams, unit_frame
+from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams
+from latently.distributions.components.slab import Ints, Slab
 from latently.distributions.inputs import Array
+from latently.distributions.quantiles import bisected
 from latently.distributions.statistics import Moments
 
 
@@ -69,14 +71,14 @@ def moments(params: GaussianParams, slab: Slab, places: Ints, R: Array) -> Momen
 
 def _incomplete(slab: Slab, places: Ints) -> IncompleteRows:
     # each component is centred at its own mean anyway
-    return slab.kept(
-        ("incomplete", *places.tolist()), lambda: incomplete_rows(slab.take(places), unit_frame(len(places)))
-    )
+    key = ("incomplete", *places.tolist())
+    found: IncompleteRows = slab.kept(key, lambda: incomplete_rows(slab.take(places), unit_frame(len(places))))
+    return found
 
 
 def _incomplete_moments(params: GaussianParams, rows: IncompleteRows, R: Array) -> tuple[Array, Array, Array]:
     if rows.counts[-1] == 0:  # of a row with nothing observed there is nothing to learn
-        R = R * (~rows.absent.all(axis=1))[np.argsort(rows.order)]
+        R = R * np.asarray(~rows.absent.all(axis=1))[np.argsort(rows.order)]
     _, weight, _, first, second = expect_incomplete(params.unweighted(), rows, R)
     return weight, first, second
 
@@ -123,9 +125,9 @@ def normal_interval(means: Array, variances: Array, X: Array, R: Array, level: f
     mean, sd, share = means[:, rows, columns], np.sqrt(variances[:, rows, columns]), R[:, rows]
 
     def cdf(x: Array) -> Array:
-        return np.einsum("kn,kn->n", share, special.ndtr((x - mean) / sd))
+        return np.asarray(np.einsum("kn,kn->n", share, special.ndtr((x - mean) / sd)))
 
     for out, q in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
         ends = mean + sd * special.ndtri(q)
-        out[rows, columns] = mixture_quantile(cdf, ends.min(axis=0), ends.max(axis=0), q, False)
+        out[rows, columns] = bisected(cdf, ends.min(axis=0), ends.max(axis=0), q, False)
     return low, high

@@ -24,7 +24,16 @@ class MomentLimits(Protocol):
         """The best covariances, `best` and the weight behind each being those without limits."""
 
 
-def updated(params: GaussianParams, stats: GaussianMoments, prior: GaussianPrior, limits: object) -> GaussianParams:
+class AllLimits(MomentLimits, Protocol):
+    """What weights may be, too."""
+
+    def weights(self, counts: Array) -> Array:
+        """The weights that are best for these counts."""
+
+
+def updated(
+    params: GaussianParams, stats: GaussianMoments, prior: GaussianPrior, limits: AllLimits | None
+) -> GaussianParams:
     """Weights, means and covariances that are best for these moments.
 
     Without limits all three are exact. With them, each is the best given the others: the weights, then the means
