@@ -158,10 +158,10 @@ def test_a_missing_category_is_the_most_probable_one():
 def test_little_memory_gives_the_same_fit(name):
     model, rows = MODELS[name]
     weights = [2.0, 0.5]
-    plain = model.set_params(random_state=0, checkpoint=False, n_iter=5).fit(rows, LENGTHS, sample_weight=weights)
+    plain = model.set_params(random_state=0, low_memory=False, n_iter=5).fit(rows, LENGTHS, sample_weight=weights)
     expected = plain.transmat_, plain.startprob_, plain.history_
-    small = model.set_params(checkpoint=True).fit(rows, LENGTHS, sample_weight=weights)
-    model.set_params(checkpoint=False)
+    small = model.set_params(low_memory=True).fit(rows, LENGTHS, sample_weight=weights)
+    model.set_params(low_memory=False)
     np.testing.assert_allclose(small.transmat_, expected[0], rtol=1e-8)
     np.testing.assert_allclose(small.startprob_, expected[1], rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(small.history_, expected[2], rtol=1e-10)
@@ -172,8 +172,8 @@ def test_little_memory_is_little():
 
     rows = RNG.standard_normal((200_000, 1))
     peaks = []
-    for checkpoint in (False, True):
-        model = GaussianHMM(4, init_params="", n_iter=1, checkpoint=checkpoint)
+    for low_memory in (False, True):
+        model = GaussianHMM(4, init_params="", n_iter=1, low_memory=low_memory)
         model.startprob_, model.transmat_ = np.full(4, 0.25), np.full((4, 4), 0.25)
         model.means_, model.covars_ = np.arange(4.0)[:, None], np.ones((4, 1))
         model.fit(rows[:100])

@@ -65,6 +65,21 @@ def law_forget_undoes_partial_fit(case: Case) -> None:
     _same_fit(case, before, after, "after partial_fit and forget of the same rows")
 
 
+@law("partial_fit", "forget")
+def law_forget_refuses_what_was_never_learnt(case: Case) -> None:
+    """`forget` of more rows than were learnt is an error, and leaves the model as it was."""
+    A, _, ya, _ = _halves(case)
+    model = case.add(case.new(), A, ya)
+    before = learnt(model, len(case.X))
+    thrice = None if ya is None else np.concatenate([ya] * 3)
+    try:
+        case.add(model, np.concatenate([A] * 3), thrice, "forget")
+    except ValueError:
+        assert_close(before, learnt(model, len(case.X)), "after a refusal to forget", rtol=0.0)
+    else:
+        raise AssertionError("rows were forgotten three times that were learnt once")
+
+
 @law("merge", when=lambda case: case.by_rows)
 def law_merge_equals_fit_on_both(case: Case) -> None:
     """`merge` makes two models the model of the rows of both."""

@@ -3,6 +3,7 @@
 import copy
 import os
 import tempfile
+import warnings
 from typing import Any
 from unittest import SkipTest
 
@@ -38,6 +39,22 @@ def law_converged_is_honest(case: Case) -> None:
     model = case.fitted(model=case.new(n_init=1, max_iter=500, tol=1e-3))
     ended = model.n_iter_ < 500
     assert bool(model.converged_) == ended, f"converged_ is {model.converged_} after {model.n_iter_} of 500"
+
+
+@law("fit", when=lambda case: case.iterations is not None)
+def law_running_out_of_iterations_is_told(case: Case) -> None:
+    """Fits that stop at `max_iter` warn (`ConvergenceWarning`), and `reason_` says so; `trace_` has all iterations."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    model = case.new(n_init=1, max_iter=1, tol=0.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(case.X, case.y)
+    assert any(issubclass(warning.category, ConvergenceWarning) for warning in told), "nobody is warned"
+    assert model.reason_ == "max_iter", f"reason_ is {model.reason_!r} after one iteration"
+    model = case.fitted(model=case.new(n_init=1, max_iter=500, tol=1e-3))
+    assert (model.reason_ == "converged") == bool(model.converged_), f"reason_ is {model.reason_!r}"
+    assert model.n_iter_ <= len(model.trace_) <= model.n_iter_ + 1, "trace_ does not have every iteration"
 
 
 @law("fit")

@@ -8,29 +8,35 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.learn.engine.em import Hook
-from latently.learn.engine.reduce import reducing
+from latently.learn.engine.reduce import mapping, reducing
+from latently.learn.estimator.online import nearest_order, refuse_other, weight_left
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.sums import summing
-from latently.learn.estimator.table import OutOfCoreMixin, seeds
+from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
-from latently.learn.kmeans.model import LloydModel, LloydStatistics
+from latently.learn.kmeans.incremental import nearest_labels
+from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
 from latently.learn.kmeans.run import Run, best_run, labelled
 from latently.learn.kmeans.start import given_start, start_centres
 from latently.learn.kmeans.stored import read_table, start_table
 
 Array = npt.NDArray[np.float64]
+# The cost of rows that are complete, and of values that models take, is below this.
+ORDINARY = 1e300
 
 
 class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -131,7 +137,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.algorithm = algorithm
         self.empty = empty
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, on_iteration: Hook | None = None) -> Self:
         """Find the clusters of the rows.
 
@@ -165,7 +171,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         warn_unconverged(best.reason, "max_iter", self.max_iter)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from a further batch of rows: each centre becomes the mean of all rows it has been given so far.
 
@@ -189,6 +195,61 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.inertia_ = step.stats.cost
         return self
 
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: each is taken out of the cluster whose centre is nearest to it now.
+
+        Exact as long as these are the clusters that the rows came into; the other rows keep theirs. A `fit` to the rows
+        that are left goes the rest of the way.
+
+        Parameters
+        ----------
+        X
+            Rows that were learnt from.
+        y
+            Not used.
+        sample_weight
+            The weights they had.
+
+        Examples
+        --------
+        >>> KMeans(1).fit([[1.0], [2.0], [9.0]]).forget([[9.0]]).cluster_centers_
+        array([[1.5]])
+        """
+        gone = self._labelled(X, sample_weight, summed=True)
+        centres = self.cluster_centers_.astype(np.float64)
+        had = float(self.cluster_weights_.sum())
+        weight = weight_left(had, gone.stats.rows, self.cluster_weights_ - gone.stats.weight, unit="cluster")
+        share = np.where(weight[:, None] > 0, np.maximum(self._share - gone.stats.share, 0.0), 0.0)
+        # sums about each centre: what is left of them is how far the centre moves
+        moved = np.divide(-gone.about_centres(), share, out=np.zeros_like(centres), where=share > 0)
+        return self._move(centres + moved, weight, share)
+
+    def merge(self, other: Self) -> Self:
+        """Add what another fitted model has learnt; its clusters go to those of ours whose centres are nearest.
+
+        Exact as long as rows of both would be in the same clusters; they stay where each model has put them.
+        """
+        for model in (self, other):
+            check_is_fitted(model)
+        refuse_other(self, other)
+        mine, theirs = (model.cluster_centers_.astype(np.float64) for model in (self, other))
+        if len(mine) != len(theirs):
+            raise ValueError(f"{len(theirs)} clusters cannot be merged into {len(mine)}: fit both with the same number")
+        order = nearest_order(mine, theirs)
+        share, added = np.broadcast_arrays(self._share, other._share[order])
+        total = share + added
+        gap = np.where(added > 0, theirs[order] - mine, 0.0)
+        moved = np.divide(added * gap, total, out=np.zeros_like(mine), where=np.broadcast_to(total, mine.shape) > 0)
+        return self._move(mine + moved, self.cluster_weights_ + other.cluster_weights_[order], total)
+
+    def _move(self, centres: Array, weight: Array, share: Array) -> Self:
+        """Take on centres of other rows than before; labels and inertia of no rows in particular are dropped."""
+        self.cluster_centers_ = centres.astype(self.cluster_centers_.dtype)
+        self.cluster_weights_, self._share = weight, share
+        for name in ("labels_", "inertia_"):
+            self.__dict__.pop(name, None)
+        return self
+
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> npt.NDArray[np.int32]:
         """Fit, and give the cluster of each row."""
         fitted = self.fit(X, sample_weight=sample_weight)
@@ -200,7 +261,9 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The cluster of each row: the nearest centre, the first of equals."""
-        return self._labelled(X, told=True).labels
+        check_fitted(self)
+        found = None if isinstance(X, ChunkSource) or issparse(X) else self._nearest(X)
+        return self._labelled(X, told=True).labels if found is None else found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the sum of weighted squared distances to the nearest centre."""
@@ -212,13 +275,17 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """(rows, n_clusters) distance of each row to each centre."""
-        check_is_fitted(self)
+        check_fitted(self)
         return distances_to(self.cluster_centers_, read_table(self, X, None, reset=False))
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        reason = "a start drawn from the rows depends on their order, which this check changes"
+        drawn = "a start drawn from the rows depends on their order, which this check changes"
         kinds = ("dense", "sparse") if isinstance(self.init, str) else ()
-        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+        moved = "rows keep the clusters that they were given when they were seen"
+        return {
+            **{f"check_sample_weight_equivalence_on_{kind}_data": drawn for kind in kinds},
+            "law_merge_equals_fit_on_both": moved,
+        }
 
     @property
     def _n_features_out(self) -> int:
@@ -264,11 +331,38 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         first = self._share * centres + stats.first
         return replace(stats, weight=self.cluster_weights_ + stats.weight, share=share, first=first)
 
-    def _labelled(self, X: Any, sample_weight: Any = None, *, told: bool | None = None) -> Run:
-        check_is_fitted(self)
-        table = read_table(self, X, sample_weight, reset=False)
+    def _labelled(self, X: Any, sample_weight: Any = None, *, told: bool | None = None, summed: bool = False) -> Run:
+        """Labels and cost of rows; the cost tells whether the values are ordinary, and only if not they are read."""
+        check_fitted(self)
+        table = read_table(self, X, sample_weight, reset=False, checked=False)
         centres = self.cluster_centers_.astype(np.float64)
+        frame = Frame(centres.mean(axis=0), 1.0, 0.0, False, table.X.shape[0])
+        if not is_worth_bounds(centres.size, frame.rows):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = self._by_centres(centres, frame, table, told, summed)
+            if found.stats.cost < ORDINARY:
+                return found
+        table = read_table(self, X, sample_weight, reset=False)
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
+        return self._by_centres(centres, frame, table, told, summed)
+
+    def _nearest(self, X: Any) -> npt.NDArray[np.int32] | None:
+        """The nearest centres of a table in memory; None if some values are not ordinary, or if bounds would pay."""
+        table = read_table(self, X, None, reset=False, checked=False)
+        centres = self.cluster_centers_.astype(np.float64)
+        if is_worth_bounds(centres.size, len(table.X)):
+            return None
+        origin, labels = centres.mean(axis=0), np.empty(len(table.X), np.int32)
+
+        def one(chunk: Chunk) -> bool:
+            return nearest_labels(chunk, origin, centres - origin, labels[chunk.start : chunk.stop])
+
+        if len(table.source) == 1:  # type: ignore[arg-type]
+            return labels if all(map(one, table.source)) else None
+        with mapping(table.source) as over_chunks:
+            return labels if all(list(over_chunks(one))) else None
+
+    def _by_centres(self, centres: Array, frame: Frame, table: Table, told: bool | None, summed: bool) -> Run:
         start = centres - frame.origin
-        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told)
+        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told, summed=summed)

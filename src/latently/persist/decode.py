@@ -124,7 +124,10 @@ class Decoder:
         cls = self._class(node, path)
         if not is_estimator(cls):
             raise LoadError(f"{path} is saved as an estimator, but {cls.__name__} is none")
-        params = self._named(need(node, "params", path), path)
+        renamed = getattr(cls, "_renamed_parameters", {})
+        params = {
+            renamed.get(name, name): value for name, value in self._named(need(node, "params", path), path).items()
+        }
         known = inspect.signature(cls).parameters
         refuse_unknown(params, list(known), cls, path)
         for name, parameter in known.items():

@@ -50,6 +50,8 @@ RECORDS = {
     # regression
     "regression-statistics/1": "latently.predict.linear.sums:RegressionStatistics",
     # sequences
+    "gaussian-mixture-moments/1": "latently.distributions.components.gaussian.mixtures:MixtureMoments",
+    "hmm-statistics/1": "latently.sequence.model.hmm:HmmStatistics",
     "context-counts/1": "latently.sequence.markov.counts:ContextCounts",
     "input-spread/1": "latently.sequence.inputs.table:Spread",
     "input-units/1": "latently.sequence.inputs.table:Units",

@@ -16,6 +16,7 @@ CODES = {
     "check_n_features_in_after_fitting": WIDTH,
     "check_positive_only_tag_during_fit": "the negative numbers of the check are not in the first column",
 }
+UNSEEN = {**CODES, "law_forget_undoes_partial_fit": "symbols that a batch was without are impossible in the next one"}
 CHAIN = {
     "check_n_features_in": WIDTH,
     "check_n_features_in_after_fitting": WIDTH,

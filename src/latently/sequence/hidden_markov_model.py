@@ -62,7 +62,7 @@ class HiddenMarkovModel(DurationsMixin):
         d(urations).
     verbose
         Show progress on a terminal.
-    checkpoint
+    low_memory
         Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
 
     Attributes
@@ -131,7 +131,7 @@ class HiddenMarkovModel(DurationsMixin):
     params: str = "sted"
     init_params: str = "sted"
     verbose: Any = False
-    checkpoint: bool = False
+    low_memory: bool = False
 
     def _owner(self) -> Ints:
         if self.tied is None:

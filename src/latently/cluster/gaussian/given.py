@@ -1,6 +1,7 @@
 """Between a Gaussian mixture's public attributes, in the data's units, and its parameters in a frame."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils import check_array
@@ -10,6 +11,7 @@ from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.protocol import Array
 
 Public = tuple[Array, Array, Array, Array]
+_kept: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 def public_values(params: GaussianParams) -> Public:
@@ -37,6 +39,16 @@ def stored_params(mixture: Any, frame: Frame | None = None) -> GaussianParams:
     if frame is None:
         frame = _own_frame(kind, weights, means, covariances)
     return GaussianParams(kind, frame, weights, frame.inward(means), covariances / frame.covariance_factor(kind))
+
+
+def kept_params(mixture: Any) -> GaussianParams:
+    """`stored_params`, made once for as long as the fitted attributes have the same values."""
+    now = (mixture.covariance_type, mixture.weights_, mixture.means_, mixture.precisions_cholesky_)
+    before, params = _kept.get(mixture, (None, None))
+    if params is None or before[0] != now[0] or not all(map(np.array_equal, before[1:], now[1:])):
+        params = stored_params(mixture)
+        _kept[mixture] = ((now[0], *(np.array(value) for value in now[1:])), params)
+    return params
 
 
 def covariances_of(roots: Any, kind: Kind) -> Array:

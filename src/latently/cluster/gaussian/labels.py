@@ -1,10 +1,8 @@
 """Rows whose component is known: their responsibilities are given, the others' are inferred."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from latently.cluster.gaussian.model import GaussianMixtureModel
@@ -13,29 +11,7 @@ from latently.distributions.components.gaussian.missing import patterns_of
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.protocol import Array
-
-Labels = NDArray[np.intp]
-UNKNOWN = -1
-
-
-def read_labels(given: Any, n: int, k: int) -> Labels | None:
-    """(n,) component of each row, -1 where it is unknown; None if nothing was given."""
-    if given is None:
-        return None
-    try:
-        values = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("labels must be component numbers, with -1 or NaN for unknown") from None
-    if values.shape != (n,):
-        raise ValueError(f"labels must have shape ({n},), one for each row, got {values.shape}")
-    values = np.where(np.isnan(values), UNKNOWN, values)
-    wrong = (values != np.floor(values)) | (values < UNKNOWN) | (values >= k)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"labels must be whole numbers from 0 to {k - 1}, or -1 (or NaN) for unknown; row {row} has {values[row]:g}"
-        )
-    return values.astype(np.intp)
+from latently.learn.estimator.labels import UNKNOWN, Labels
 
 
 def labelled_source(rows: Array, weights: Array | None, labels: Labels) -> tuple[ChunkSource, Labels]:

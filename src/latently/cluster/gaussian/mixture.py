@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.estimator import MixturePredictions
 from latently.cluster.gaussian.fit import GaussianTask, start_from
-from latently.cluster.gaussian.given import Public, precisions_of, public_values, stored_params
+from latently.cluster.gaussian.given import Public, kept_params, precisions_of, public_values, stored_params
 from latently.cluster.gaussian.impute import GaussianImputation
-from latently.cluster.gaussian.labels import Labels, labelled_source, read_labels
+from latently.cluster.gaussian.labels import labelled_source
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.cluster.gaussian.online import GaussianOnline
 from latently.cluster.gaussian.sample import GaussianSampling
 from latently.cluster.gaussian.standard_errors import GaussianErrors
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
+from latently.decide.mixin import DecideMixin
 from latently.distributions.components.gaussian.constraints import read_constraints
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.missing import sorted_by_pattern
@@ -28,6 +28,9 @@ from latently.distributions.components.gaussian.prior import names_components, r
 from latently.distributions.components.order import named_by
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.labels import Labels, read_labels
+from latently.learn.estimator.memberships import MembershipMixin
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -44,7 +47,8 @@ class GaussianMixture(
     GaussianErrors,
     GaussianImputation,
     GaussianSampling,
-    MixturePredictions,
+    DecideMixin,
+    MembershipMixin,
     DensityMixin,
     BaseEstimator,
 ):
@@ -108,6 +112,8 @@ class GaussianMixture(
     converged_, n_iter_, reason_
         How the best start ended: "converged", "max_iter", "stopped", "interrupted" (Ctrl-C), or "stalled" (a gradient
         that leads nowhere).
+    trace_
+        The objective at every iteration.
     lower_bound_, lower_bounds_
         The objective per row, at the end and at every iteration.
     statistics_
@@ -193,7 +199,7 @@ class GaussianMixture(
         self.tied = tied
         self.method = method
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(
         self,
         X: Any,
@@ -278,7 +284,7 @@ class GaussianMixture(
         """Take over what a fit found, its components in the order of `params`."""
         self._keep(public_values(params), stats)
         self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
-        self.lower_bounds_ = [value / fit.rows for value in fit.trace]
+        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
         return self
 
@@ -303,7 +309,11 @@ class GaussianMixture(
         self.precisions_ = precisions_of(self.precisions_cholesky_, self.covariance_type)
 
     def _joint(self, X: Array) -> Array:
-        return GaussianMixtureModel(self.covariance_type).log_joint(stored_params(self), X)
+        return GaussianMixtureModel(self.covariance_type).log_joint(kept_params(self), X)
+
+    def _row_work(self) -> int:
+        k, d = self.means_.shape
+        return int(k * (d if self.covariance_type in ("full", "tied") else 1))
 
     def _n_parameters(self) -> int:
         (k, d), kind = self.means_.shape, self.covariance_type

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.gaussian.given import public_values, stored_params
@@ -17,15 +16,14 @@ from latently.distributions.components.order import both_labelled
 from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import refuse_lost
 from latently.learn.engine.reduce import reducing
-
-# Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
-_ROUNDING = 1e-9
+from latently.learn.estimator.online import ROUNDING, weight_left
+from latently.learn.estimator.parameters import checked
 
 
 class GaussianOnline:
     """`partial_fit`, `merge` and `forget`."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: their expected moments under the current mixture are added to those so far.
 
@@ -62,18 +60,7 @@ class GaussianOnline:
         check_is_fitted(self)
         seen, before = self._expected(X, sample_weight)
         left = self.statistics_ - seen
-        least = -_ROUNDING * self.statistics_.rows
-        if left.rows <= -least:
-            raise ValueError(
-                f"forgetting a weight of {seen.rows:g} leaves nothing of the {self.statistics_.rows:g} that were learnt"
-            )
-        if (left.weight < least).any():
-            k = int(np.argmin(left.weight))
-            raise ValueError(
-                f"forgetting these rows would leave component {k} with a weight of {left.weight[k]:g}: they were not "
-                "all learnt, or the mixture has changed much since; fit it to the rows that are left"
-            )
-        left = replace(left, weight=np.maximum(left.weight, 0.0))
+        left = replace(left, weight=weight_left(self.statistics_.rows, seen.rows, left.weight))
         self._refuse_lost(before, left)
         return self._learn_from(before, left)
 
@@ -83,7 +70,7 @@ class GaussianOnline:
         had, now = self.statistics_.second, left.scatter() + prior
         if left.kind in ("full", "tied"):
             had, now = (np.atleast_2d(np.diagonal(part, axis1=-2, axis2=-1)) for part in (had, now))
-        weight = np.where(left.weight > _ROUNDING * left.rows, left.weight, 0.0)
+        weight = np.where(left.weight > ROUNDING * left.rows, left.weight, 0.0)
         weight = weight.sum(keepdims=True) if left.kind == "tied" else weight
         try:
             refuse_lost(had.reshape(len(weight), -1), now.reshape(len(weight), -1), weight[:, None])

@@ -20,7 +20,7 @@ from latently.learn.estimator.table import seeds
 from latently.learn.kmeans.clustered import clustered
 
 # A start needs a picture of the data, not all of it.
-START_ROWS = 65536
+START_ROWS, START_ROWS_PER_COMPONENT, MOST_START_ROWS = 16384, 512, 65536
 # Up to so many rows putting them in order costs nothing to speak of.
 _FEW = 1024
 
@@ -55,11 +55,16 @@ def data_frame(moments: Moments, kind: Kind, source: ChunkSource, k: int, names:
     return replace(frame, within=(within_deviation(rows, weights, own, k) / frame.scale) ** 2)
 
 
+def start_size(k: int) -> int:
+    """How many rows a start of k components looks at, at most."""
+    return min(max(START_ROWS, START_ROWS_PER_COMPONENT * k), MOST_START_ROWS)
+
+
 def start_params(
     model: GaussianMixtureModel, frame: Frame, source: ChunkSource, k: int, how: str, rng: np.random.RandomState
 ) -> GaussianParams:
     """Parameters from rows or responsibilities chosen by `how`: "kmeans", "k-means++", "random_from_data", "random"."""
-    rows, weights = start_sample(source, START_ROWS, rng)
+    rows, weights = start_sample(source, start_size(k), rng)
     if how != "random":
         rows, weights = _canonical(rows, weights, k)
     Z = frame.inward(rows)

@@ -6,11 +6,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.estimator import MixturePredictions
 from latently.cluster.mixture.fit import best_fit, fit_one, pooled_sums, with_spread
 from latently.cluster.mixture.gradient import check_free
 from latently.cluster.mixture.grow import MixtureGrowth
@@ -19,8 +18,9 @@ from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureS
 from latently.cluster.mixture.online import MixtureOnline
 from latently.cluster.mixture.prior import fixed_weights
 from latently.cluster.mixture.start import start_params
-from latently.cluster.mixture.table import checked_labels, refuse_empty
+from latently.cluster.mixture.table import refuse_empty
 from latently.data.sources.chunks import ArraySource, ChunkSource
+from latently.decide.mixin import DecideMixin
 from latently.distributions import Distribution, Parts
 from latently.distributions.components.order import heaviest_first, named_by, tells_apart
 from latently.distributions.components.slab import LOG_ZERO, Ints
@@ -29,12 +29,22 @@ from latently.distributions.inputs import generator
 from latently.learn.engine.em import Fit, Hook
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.labels import UNKNOWN, read_labels
+from latently.learn.estimator.memberships import MembershipMixin
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
 class TableMixture(
-    OutOfCoreMixin, MixtureOnline, MixtureGrowth, MixtureImputation, MixturePredictions, DensityMixin, BaseEstimator
+    OutOfCoreMixin,
+    MixtureOnline,
+    MixtureGrowth,
+    MixtureImputation,
+    DecideMixin,
+    MembershipMixin,
+    DensityMixin,
+    BaseEstimator,
 ):
     """A mixture whose components are products of blocks of columns; a subclass reads tables and makes blocks."""
 
@@ -85,7 +95,7 @@ class TableMixture(
 
     # learning
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None, on_iteration: Hook | None = None
     ) -> Self:
@@ -119,7 +129,7 @@ class TableMixture(
         self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else heaviest_first(fit)))
         self._labelled = named_by(labels, self._k)
         self.converged_, self.n_iter_, self.reason_, self.n_reseeds_ = fit.converged, fit.n_iter, fit.reason, reseeds
-        self.lower_bounds_ = [value / fit.rows for value in fit.trace]
+        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
         self.lower_bound_ = self.lower_bounds_[-1]
         return self
 
@@ -138,8 +148,9 @@ class TableMixture(
                 raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
             return self._encoded(X, reset=reset)
         rows = self._encode(X, reset=reset, learning=True)
-        if labels is not None:
-            rows = np.column_stack([rows, checked_labels(labels, len(rows), self._k)])
+        known = read_labels(labels, len(rows), self._k)
+        if known is not None:
+            rows = np.column_stack([rows, np.where(known == UNKNOWN, np.nan, known)])
         return ArraySource(np.ascontiguousarray(rows), sample_weight)
 
     def _observed(self, model: MixtureModel, pooled: Parts) -> Parts:

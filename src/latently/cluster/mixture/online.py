@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture.model import MixtureSums
@@ -12,12 +11,14 @@ from latently.distributions import Parts
 from latently.distributions.components.order import both_labelled, labelled_components, matched_order, named_by
 from latently.distributions.components.slab import Ints, Mask
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.online import weight_left
+from latently.learn.estimator.parameters import checked
 
 
 class MixtureOnline:
     """`partial_fit`, `forget` and `merge`."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
         """Learn from further rows: their expected statistics under the current mixture join those so far.
 
@@ -39,17 +40,7 @@ class MixtureOnline:
         check_is_fitted(self)
         gone, had = self._expected(X, sample_weight, labels), self.statistics_
         left = had - gone
-        if left.rows <= 1e-9 * had.rows:
-            raise ValueError(
-                f"rows of weight {gone.rows:g} cannot be forgotten: the mixture has learnt from {had.rows:g}, and "
-                "some must remain"
-            )
-        if (left.weight < -1e-3 * had.rows).any():
-            short = int(np.argmin(left.weight))
-            raise ValueError(
-                f"these rows cannot be forgotten: they have {gone.weight[short]:g} rows' worth of component {short} "
-                f"now, which has learnt from {had.weight[short]:g}; were they learnt at all? Fit anew without them"
-            )
+        left = replace(left, weight=weight_left(had.rows, gone.rows, left.weight))
         for block, before, now in zip(self.model_.blocks, had.parts.parts, left.parts.parts, strict=True):
             block.refuse_lost(before, now)
         return self._learn_from(left)

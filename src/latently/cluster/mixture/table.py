@@ -196,15 +196,3 @@ def refuse_empty(blocks: Sequence[Block], source: ChunkSource) -> None:
         for c, name in zip(block.columns, block.names, strict=True):
             if not seen[c]:
                 raise ValueError(f"column {name!r} has no observed values: leave it out")
-
-
-def checked_labels(labels: Any, n: int, k: int) -> Array:
-    """(n,) components as floats, NaN where unknown."""
-    values = np.asarray(labels, dtype=np.float64)
-    if values.shape != (n,):
-        raise ValueError(f"labels must have shape ({n},), one per row, not {values.shape}")
-    values = np.where(values == -1, np.nan, values)
-    wrong = ~np.isnan(values) & ~np.isin(values, np.arange(k))
-    if wrong.any():
-        raise ValueError(f"labels must be 0 to {k - 1}, or -1 or NaN where unknown, got {values[wrong][0]:g}")
-    return values

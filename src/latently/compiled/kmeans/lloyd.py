@@ -4,8 +4,9 @@ Rows are taken about an origin, y = x - origin, and centres are given about the 
 double precision, the lowest index among equals. Rows are read in transposed blocks, and compared with every centre.
 
 A block is T (D + 1, B): coordinate j of row i in T[j, i], with zeros up to an even number D of coordinates, and in
-T[D, i] the weight of row i, zero beyond the last row. `absent` (`share` in `direct`) is None if no value is missing:
-what missing values need is then not even compiled. The same goes for `plane` and `centres`, one of which is None.
+T[D, i] the weight of row i, zero beyond the last row. Centres come in even numbers, each with D coordinates: the last
+of them may stand where nothing is. `missing` (`share` in `direct`) is None if no value is missing: what missing values
+need is then not even compiled.
 
 Functions that only others here call have no wrapper for Python: it would take a fifth of the time to compile.
 """
@@ -14,6 +15,8 @@ import math
 
 import numpy as np
 from numba import njit
+
+MASKED = 16  # up to so many centres, sums are products with masks: that vectorises
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -31,93 +34,100 @@ def fill_block(X, start, weights, origin, T):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def square(gap, absent):
+def square(gap, missing):
     """Square of a difference; zero if it is missing."""
-    if absent is None:
+    if missing is None:
         return gap * gap
     return gap * gap if gap == gap else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sum_squares(T, centre, absent, total):
+def sum_squares(T, centre, missing, total):
     """total[i] = squared distance to a centre, over the observed coordinates, two at a time."""
     for i in range(len(total)):
         total[i] = 0.0
     for j in range(0, len(centre), 2):
         p, q, a, b = T[j], T[j + 1], centre[j], centre[j + 1]
         for i in range(len(total)):
-            total[i] = (total[i] + square(p[i] - a, absent)) + square(q[i] - b, absent)
+            total[i] = (total[i] + square(p[i] - a, missing)) + square(q[i] - b, missing)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def nearest_in_plane(p, q, centres, absent, nearest, owner):
-    """The nearest centre of rows of two coordinates, p and q; two centres at one go."""
-    last = len(centres) - 1
-    for k in range(0, last + 1, 2):
-        h = min(k + 1, last)
-        a, b, c, d = centres[k, 0], centres[k, 1], centres[h, 0], centres[h, 1]
+def find_nearest(T, centres, missing, one, two, nearest, owner):
+    """The squared distance to the nearest centre and which it is, the first of equals; two centres at one go."""
+    last = centres.shape[1] - 2
+    for i in range(len(nearest)):
+        nearest[i] = np.inf
+        owner[i] = 0
+        one[i] = two[i] = 0.0
+    for k in range(0, len(centres), 2):
+        x, y = centres[k], centres[k + 1]
+        for j in range(0, last, 2):
+            p, q, a, b, c, d = T[j], T[j + 1], x[j], x[j + 1], y[j], y[j + 1]
+            for i in range(len(nearest)):
+                near = 0.0 if j == 0 else one[i]
+                far = 0.0 if j == 0 else two[i]
+                one[i] = (near + square(p[i] - a, missing)) + square(q[i] - b, missing)
+                two[i] = (far + square(p[i] - c, missing)) + square(q[i] - d, missing)
+        p, q, a, b, c, d = T[last], T[last + 1], x[last], x[last + 1], y[last], y[last + 1]
         for i in range(len(nearest)):
-            least = square(p[i] - a, absent) + square(q[i] - b, absent)
-            other = square(p[i] - c, absent) + square(q[i] - d, absent)
-            who = h if other < least else k
+            least = (one[i] + square(p[i] - a, missing)) + square(q[i] - b, missing)
+            other = (two[i] + square(p[i] - c, missing)) + square(q[i] - d, missing)
+            who = k + 1 if other < least else k
             least = other if other < least else least
             owner[i] = who if least < nearest[i] else owner[i]
             nearest[i] = least if least < nearest[i] else nearest[i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def distances(X, origin, centres, scratch, absent, out):
-    """out[i, k] = distance of row i to centre k, over the observed coordinates; centres as in `direct`."""
+def distances(X, origin, centres, scratch, missing, out):
+    """out[i, k] = distance of row i to centre k, over the observed coordinates; any number of centres."""
     T, total = scratch
     for start in range(0, len(X), len(total)):
         fill_block(X, start, total[:0], origin, T)
         for k in range(len(centres)):
-            sum_squares(T, centres[k], absent, total)
+            sum_squares(T, centres[k], missing, total)
             for i in range(min(len(total), len(X) - start)):
                 out[start + i, k] = math.sqrt(total[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def direct(X, weights, origin, plane, centres, scratch, labels, sums, share):
+def direct(X, weights, origin, centres, scratch, labels, sums, share):
     """Label every row by its nearest centre, add up rows and weights, and return the cost.
 
-    plane, centres
-        (K, D), with a zero for the coordinate that rows do not have: as `plane` if D is two, else as `centres`.
     scratch
-        T (D + 1, B) of zeros; total, nearest and owner (B,).
+        T (D + 1, B) of zeros; one, two, nearest and owner (B,); masks (K, B), or empty for many centres.
     labels
         (n,), or empty if nobody wants them.
     sums
-        (K, D + 1) of the weighted rows about the origin, and of the weights.
+        (K, D + 1) of the weighted rows about the origin, and of the weights; empty if nobody wants them.
     share
-        (K, D) what each coordinate's mean is divided by; None without missing values, when that is the weight.
+        (K, d) what each coordinate's mean is divided by; None without missing values, when that is the weight.
     """
-    T, total, nearest, owner = scratch
-    B, cost = len(total), 0.0
+    T, one, two, nearest, owner, masks = scratch
+    B, cost = len(one), 0.0
     for start in range(0, len(X), B):
         fill_block(X, start, weights, origin, T)
-        for i in range(B):
-            nearest[i] = np.inf
-            owner[i] = 0
-        if plane is not None:
-            nearest_in_plane(T[0], T[1], plane, share, nearest, owner)
-        if centres is not None:
-            for k in range(len(centres)):
-                sum_squares(T, centres[k], share, total)
-                for i in range(B):
-                    owner[i] = k if total[i] < nearest[i] else owner[i]
-                    nearest[i] = total[i] if total[i] < nearest[i] else nearest[i]
+        find_nearest(T, centres, share, one, two, nearest, owner)
         for i in range(min(B, len(labels) - start)):
             labels[start + i] = owner[i]
         if share is not None:
             weigh_missing(T, X.shape[1], nearest, owner, share)
-        cost += add_block(T, nearest, owner, sums)
+        cost += cost_of_block(T, nearest)
+        if len(sums) > 0:
+            if len(masks) > 0:
+                add_masked(T, owner, masks, sums)
+            else:
+                add_rows(T, owner, sums)
     return cost
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weigh_missing(T, d, nearest, owner, share):
-    """Scale up the cost of incomplete rows to all coordinates, and the rows with it, so that means make it least."""
+    """Scale up the cost of rows with missing values to all coordinates, and the rows with it.
+
+    Means then make the cost least.
+    """
     last = len(T) - 1
     for i in range(T.shape[1]):
         observed = 0.0
@@ -133,57 +143,122 @@ def weigh_missing(T, d, nearest, owner, share):
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def add_block(T, nearest, owner, sums):
-    """Add weighted rows to their clusters; returns their cost. For few clusters, one by one: that vectorises."""
-    last = len(T) - 1
-    w, cost = T[last], 0.0
+def cost_of_block(T, nearest):
+    """Weighted sum of the squared distances."""
+    w, cost = T[len(T) - 1], 0.0
     for i in range(len(w)):
         cost += w[i] * nearest[i]
-    if len(sums) > 12:
-        for i in range(len(w)):
-            s = sums[owner[i]]
-            s[last] += w[i]
-            for j in range(last):
-                s[j] += w[i] * T[j, i]
-        return cost
-    for j in range(0, last, 2):
-        p, q = T[j], T[j + 1]
-        for k in range(len(sums)):
-            one, two, weight = 0.0, 0.0, 0.0
-            for i in range(len(w)):
-                here = w[i] if owner[i] == k else 0.0
-                one += here * p[i]
-                two += here * q[i]
-                weight += here
-            sums[k, j] += one
-            sums[k, j + 1] += two
-            sums[k, last] += weight if j == 0 else 0.0
     return cost
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"})
-def join(X, weights, origin, points, reach, index, nearest, owner, falls, absent):
-    """k-means++: falls[t] += how much the cost falls if point t (T, d) becomes a centre.
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def add_rows(T, owner, sums):
+    """Add weighted rows to their clusters, one by one."""
+    last = len(T) - 1
+    w = T[last]
+    for i in range(len(w)):
+        s = sums[owner[i]]
+        s[last] += w[i]
+        for j in range(last):
+            s[j] += w[i] * T[j, i]
 
-    index
-        If not negative, rows that are nearer to a point than to their centre join it, as the centre of this index.
-    reach
-        (T, K) a quarter of the squared distances between points and centres: a row that is not farther than that
-        from its centre cannot be nearer to the point.
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def add_masked(T, owner, masks, sums):
+    """Add weighted rows to their clusters: the product of masks, weights where a row is the cluster's, with rows."""
+    last = len(T) - 1
+    w = T[last]
+    for k in range(len(masks)):
+        mask, total = masks[k], 0.0
+        for i in range(len(w)):
+            mask[i] = w[i] if owner[i] == k else 0.0
+            total += mask[i]
+        sums[k, last] += total
+    for j in range(0, last, 2):
+        p, q = T[j], T[j + 1]
+        for k in range(0, len(masks), 2):
+            x, y, a, b, c, d = masks[k], masks[k + 1], 0.0, 0.0, 0.0, 0.0
+            for i in range(len(w)):
+                a += x[i] * p[i]
+                b += x[i] * q[i]
+                c += y[i] * p[i]
+                d += y[i] * q[i]
+            sums[k, j] += a
+            sums[k, j + 1] += b
+            sums[k + 1, j] += c
+            sums[k + 1, j + 1] += d
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def join(X, weights, origin, points, scratch, nearest, falls, joins, missing):
+    """k-means++: falls[t] += how much the cost falls if point t (T, D) becomes a centre.
+
+    nearest
+        (n,) squared distance of each row to its centre so far, infinite before the first.
+    joins
+        Whether rows that are nearer to a point than to their centre join it; nearest is then brought up to date.
     """
-    n, d = X.shape
-    for i in range(n):
+    T, total = scratch
+    for start in range(0, len(X), len(total)):
+        fill_block(X, start, weights, origin, T)
+        here = nearest[start : start + len(total)]
         for t in range(len(points)):
-            if reach[t, owner[i]] < nearest[i]:
-                cost, observed = 0.0, 0.0
-                for j in range(d):
-                    gap = (X[i, j] - origin[j]) - points[t, j]
-                    cost += square(gap, absent)
-                    if absent is not None:
-                        observed += 1.0 if gap == gap else 0.0
-                if absent is not None:
-                    cost = cost * d / observed if observed > 0.0 else 0.0
-                if cost < nearest[i]:
-                    falls[t] += (nearest[i] - cost) * (1.0 if len(weights) == 0 else weights[i])
-                    if index >= 0:
-                        nearest[i], owner[i] = cost, index
+            sum_squares(T, points[t], missing, total)
+            if missing is not None:
+                scale_up(T, X.shape[1], total)
+            falls[t] += fall(total, here, T[len(T) - 1])
+            if joins:
+                for i in range(len(here)):
+                    here[i] = total[i] if total[i] < here[i] else here[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def scale_up(T, d, total):
+    """Squared distances over the observed coordinates, scaled up to all of them; zero where nothing is observed."""
+    for i in range(len(total)):
+        observed = 0.0
+        for j in range(d):
+            observed += 1.0 if T[j, i] == T[j, i] else 0.0
+        total[i] = total[i] * d / observed if observed > 0.0 else 0.0
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def fall(total, nearest, w):
+    """Weighted sum of what rows come nearer."""
+    gain = 0.0
+    for i in range(len(nearest)):
+        gain += w[i] * (nearest[i] - total[i]) if total[i] < nearest[i] else 0.0
+    return gain
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def spread(X, weights, origin, draws, centres, scratch, nearest, mass):
+    """k-means++ of complete rows: fills the centres (k, D) after the first; false if no cost is left to draw from.
+
+    draws
+        (k - 1, tries) numbers from 0 to 1 that say which rows are the candidates.
+    nearest, mass
+        (n,) to work in.
+    """
+    tries, d = draws.shape[1], X.shape[1]
+    candidates, falls = np.zeros((tries, centres.shape[1])), np.zeros(tries)
+    nearest[:] = np.inf
+    for done in range(1, len(centres)):
+        falls[:] = 0.0
+        join(X, weights, origin, centres[done - 1 : done], scratch, nearest, falls[:1], True, None)
+        total = 0.0
+        for i in range(len(X)):
+            total += nearest[i] * (1.0 if len(weights) == 0 else weights[i])
+            mass[i] = total
+        if not total > 0.0:
+            return False
+        for t in range(tries):
+            i = min(np.searchsorted(mass, draws[done - 1, t] * total, side="right"), len(X) - 1)
+            while i > 0 and mass[i] == mass[i - 1]:
+                i -= 1  # rounding may point behind the last row that has a cost
+            for j in range(d):
+                candidates[t, j] = X[i, j] - origin[j]
+        falls[:] = 0.0
+        join(X, weights, origin, candidates, scratch, nearest, falls, False, None)
+        centres[done] = candidates[np.argmax(falls)]
+    return True

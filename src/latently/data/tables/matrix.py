@@ -29,6 +29,7 @@ def as_matrix(
     order: Literal["C"] | None = None,
     min_rows: int = 1,
     name: str = "X",
+    checked: bool = True,
 ) -> FloatArray:
     """Give a checked table of floats, (rows, columns); the very same memory if it is one already.
 
@@ -49,6 +50,8 @@ def as_matrix(
         Fewest rows that make sense.
     name
         What to call the table in an error.
+    checked
+        Whether to look at the values: not if what is done with them tells that they are ordinary.
 
     Examples
     --------
@@ -68,7 +71,8 @@ def as_matrix(
         A = A.astype(dtype, copy=False)
     if order is not None:
         A = np.ascontiguousarray(A)
-    _check_values(A, X, allow_nan, name)
+    if checked:
+        _check_values(A, X, allow_nan, name)
     return A
 
 

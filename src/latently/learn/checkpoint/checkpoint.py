@@ -99,6 +99,11 @@ def checkpointing(path: str | os.PathLike[str] | None, every: int = 10) -> Itera
         yield
 
 
+def is_checkpointing() -> bool:
+    """Whether fits are saved here, so that they have to go through `em`."""
+    return _scope.get() is not None
+
+
 @contextmanager
 def _entered(scope: _Scope) -> Iterator[None]:
     token = _scope.set(scope)

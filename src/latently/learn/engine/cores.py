@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -44,19 +44,25 @@ class _Holding:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.count = 0
-        self.limit = ExitStack()
+        self.before: list[tuple[Any, int]] = []
 
     def take(self) -> None:
         with self.lock:
             if self.count == 0:
-                self.limit.enter_context(_blas().limit(limits=1, user_api="blas"))
+                self.before = [(library, library.num_threads) for library in _blas()]
+                _set_threads([(library, 1) for library, n in self.before if n != 1])
             self.count += 1
 
     def leave(self) -> None:
         with self.lock:
             self.count -= 1
             if self.count == 0:
-                self.limit.close()
+                _set_threads([(library, n) for library, n in self.before if n != 1])
+
+
+def _set_threads(limits: list[tuple[Any, int]]) -> None:
+    for library, n in limits:
+        library.set_num_threads(n)
 
 
 _holding = _Holding()
@@ -83,10 +89,10 @@ def one_core() -> Iterator[None]:
 
 
 @cache
-def _blas() -> Any:
+def _blas() -> list[Any]:
     # Looked up once: scanning the loaded libraries costs milliseconds. scipy's BLAS, which compiled kernels
     # call, must be loaded by then.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)

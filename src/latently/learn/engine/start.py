@@ -83,6 +83,21 @@ def spread_rows(X: Array, weights: Array, k: int, rng: np.random.RandomState) ->
     return np.array(chosen, dtype=np.intp)
 
 
+def row_order(X: Array) -> npt.NDArray[np.intp]:
+    """An order of rows that does not depend on how they stand: by all columns, the last first.
+
+    Examples
+    --------
+    >>> row_order(np.array([[1.0, 2.0], [0.0, 2.0], [5.0, 1.0]])).tolist()
+    [2, 1, 0]
+    """
+    last = X[:, -1]
+    order = np.argsort(last)
+    if (last[order[1:]] > last[order[:-1]]).all():
+        return order
+    return np.lexsort(X.T)
+
+
 def random_rows(X: Array, weights: Array, k: int, rng: np.random.RandomState) -> npt.NDArray[np.intp]:
     """Indices of `k` different rows, drawn in proportion to their weights."""
     if np.count_nonzero(weights) < k:

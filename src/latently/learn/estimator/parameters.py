@@ -1,9 +1,13 @@
-"""Parameters of an estimator, listed once."""
+"""Constructor parameters: listed once, and checked when a method that learns is called."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from typing import Any, ParamSpec, TypeVar, dataclass_transform
 
 Class = TypeVar("Class")
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 @dataclass_transform(eq_default=False)
@@ -20,3 +24,50 @@ def stores_parameters(cls: type[Class]) -> type[Class]:
     (Shift(by=2.0), {'by': 1.0})
     """
     return dataclass(eq=False, repr=False)(cls)
+
+
+def checked(method: Callable[P, Result]) -> Callable[P, Result]:
+    """Check the parameters of an estimator by its `_parameter_constraints` before a method is called.
+
+    The constraints and the errors are scikit-learn's; they are prepared once for a class, not at every call.
+
+    Examples
+    --------
+    >>> from sklearn.utils._param_validation import StrOptions
+    >>> class Model:
+    ...     _parameter_constraints = {"kind": [StrOptions({"wide", "narrow"})]}
+    ...     kind = "wide"
+    ...     fit = checked(lambda self: "fitted")
+    >>> Model().fit()
+    'fitted'
+    """
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+        check_parameters(args[0])
+        return method(*args, **kwargs)
+
+    return call
+
+
+def check_parameters(estimator: Any) -> None:
+    """An error if a parameter of an estimator is not what its constraints allow."""
+    for name, constraints in _constraints(type(estimator)):
+        value = getattr(estimator, name)
+        if not any(constraint.is_satisfied_by(value) for constraint in constraints):
+            from sklearn import get_config
+
+            if not get_config()["skip_parameter_validation"]:
+                estimator._validate_params()
+
+
+@functools.cache
+def _constraints(kind: type) -> list[tuple[str, list[Any]]]:
+    from sklearn.utils._param_validation import make_constraint
+
+    given: dict[str, Any] = kind._parameter_constraints  # type: ignore[attr-defined]
+    return [
+        (name, [make_constraint(one) for one in allowed])
+        for name, allowed in given.items()
+        if allowed != "no_validation"
+    ]

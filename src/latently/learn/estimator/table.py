@@ -8,7 +8,10 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_random_state, validate_data
+import numpy.typing as npt
+from numpy.random.bit_generator import ISeedSequence
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.table_source import TableSource
@@ -18,11 +21,34 @@ from latently.learn.engine.reduce import mapping
 from latently.learn.estimator import out_of_core
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool = False, min_rows: int = 1) -> FloatArray:
-    """The checked float table of `X`; sets (or compares) the estimator's number and names of columns."""
-    rows = as_matrix(X, allow_nan=allow_nan, min_rows=min_rows)
-    validate_data(estimator, X if hasattr(X, "shape") else rows, reset=reset, skip_check_array=True)
+def read_rows(
+    estimator: Any, X: Any, *, reset: bool, allow_nan: bool = False, min_rows: int = 1, checked: bool = True
+) -> FloatArray:
+    """The checked float table of `X`; sets (or compares) the estimator's number and names of columns.
+
+    Without `checked` the values are not looked at: for methods whose arithmetic tells whether all are ordinary.
+    """
+    rows = as_matrix(X, allow_nan=allow_nan, min_rows=min_rows, checked=checked)
+    note_columns(estimator, X if hasattr(X, "shape") else rows, reset=reset)
     return rows
+
+
+def note_columns(estimator: Any, table: Any, *, reset: bool) -> None:
+    """Remember the number and names of a table's columns, or compare them with those of the fit."""
+    known = estimator.__dict__
+    if type(table) is np.ndarray and "feature_names_in_" not in known:
+        if reset:
+            estimator.n_features_in_ = table.shape[1]
+        if known.get("n_features_in_") == table.shape[1]:
+            return
+    # the rest, and the errors, are scikit-learn's
+    validate_data(estimator, table, reset=reset, skip_check_array=True)
+
+
+def check_fitted(estimator: Any) -> None:
+    """scikit-learn's error if an estimator has not been fitted."""
+    if "n_features_in_" not in estimator.__dict__ or hasattr(estimator, "__sklearn_is_fitted__"):
+        check_is_fitted(estimator)
 
 
 def read_source(
@@ -73,8 +99,36 @@ def adopt_columns(estimator: Any, names: Sequence[str], *, reset: bool, named: b
 
 def seeds(random_state: Any, n: int) -> list[np.random.RandomState]:
     """Independent generators for `n` restarts, all drawn before the first one runs."""
-    rng = check_random_state(random_state)
-    return [np.random.RandomState(rng.randint(np.iinfo(np.int32).max)) for _ in range(n)]
+    rng = generator(random_state)
+    return [seeded(int(rng.randint(np.iinfo(np.int32).max))) for _ in range(n)]
+
+
+def generator(random_state: Any) -> np.random.RandomState:
+    """The generator that a `random_state` means, as scikit-learn has it."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return seeded(int(random_state))
+    return check_random_state(random_state)
+
+
+class _Blank(ISeedSequence):
+    """Stands for entropy that is not used: to gather some takes longer than a small fit."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> npt.NDArray[Any]:
+        """Zeros."""
+        return np.zeros(n_words, dtype)
+
+
+def seeded(seed: int) -> np.random.RandomState:
+    """The same generator as `numpy.random.RandomState(seed)`, in a tenth of the time.
+
+    Examples
+    --------
+    >>> seeded(7).uniform() == np.random.RandomState(7).uniform()
+    True
+    """
+    rng = np.random.RandomState(np.random.MT19937(_Blank()))
+    rng.seed(seed)
+    return rng
 
 
 class OutOfCoreMixin(out_of_core.OutOfCoreMixin):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from latently.distributions.inputs import Array
 from latently.learn.engine.reduce import reducing
 from latently.learn.kmeans.rows import Table, frame_of, most_rows
 from latently.learn.kmeans.run import Run, best_run
+
+# Rows that tell a good start from a bad one.
+SAMPLE_ROWS, SAMPLE_PER_CLUSTER = 2048, 64
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Settings:
 
 def clustered(X: Array, weights: Array | None, k: int, starts: Sequence[np.random.RandomState]) -> Run:
     """The best of several K-means clusterings of checked rows, in which NaN is a missing value.
+
+    Of a long table, the starts are tried on a sample of its rows, and the best of them goes on with all.
 
     Parameters
     ----------
@@ -47,8 +53,17 @@ def clustered(X: Array, weights: Array | None, k: int, starts: Sequence[np.rando
     >>> np.sort(clustered(rows, None, 2, [np.random.RandomState(0)]).centres.ravel())
     array([ 0.5, 10.5])
     """
+    few = max(SAMPLE_ROWS, SAMPLE_PER_CLUSTER * k)
+    if len(starts) == 1 or len(X) <= 2 * few:
+        return _best(X, weights, k, "k-means++", starts)
+    picked = np.sort(starts[0].choice(len(X), few, replace=False))
+    chosen = _best(X[picked], None if weights is None else weights[picked], k, "k-means++", starts)
+    return _best(X, weights, k, chosen.centres, starts[:1])
+
+
+def _best(X: Array, weights: Array | None, k: int, init: Any, starts: Sequence[np.random.RandomState]) -> Run:
     table = Table(X, ArraySource(X, weights, most_rows(k * X.shape[1])))
     with reducing(table.source) as reduce:
         frame = frame_of(reduce, table.source.column_names, None, len(X))
-    best = best_run(Settings(), "k-means++", table, frame, k, starts)
+    best = best_run(Settings(), init, table, frame, k, starts)
     return replace(best, centres=best.centres + frame.origin)

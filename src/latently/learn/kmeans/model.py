@@ -13,7 +13,7 @@ from latently import compiled
 from latently.data.sources.chunks import Chunk
 from latently.learn.engine.protocol import Reduce, Statistics
 from latently.learn.kmeans.groups import Groups, Packed
-from latently.learn.kmeans.rows import DIRECT_WORK, Frame, evenly, ready, transposed_block
+from latently.learn.kmeans.rows import DIRECT_WORK, Frame, in_pairs, ready, transposed_block
 from latently.learn.kmeans.split import Farthest, farthest_rows, refilled
 
 Array = npt.NDArray[np.float64]
@@ -24,6 +24,11 @@ BOUNDS_WORK = 20_000_000
 _BLOCK = 1024
 _NONE = np.empty(0)
 _of_thread = threading.local()
+
+
+def is_worth_bounds(work: int, rows: int) -> bool:
+    """Whether bounds for groups of centres pay, at so many multiplications per row."""
+    return work > DIRECT_WORK and work * rows > BOUNDS_WORK
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +106,7 @@ class LloydModel:
     def __init__(self, frame: Frame, start: Array, again: Reduce | None = None) -> None:
         self.frame = frame
         self.again = again
-        by_bounds = not frame.missing and start.size > DIRECT_WORK and start.size * frame.rows > BOUNDS_WORK
-        self.groups = Groups.of(start) if by_bounds else None
+        self.groups = Groups.of(start) if not frame.missing and is_worth_bounds(start.size, frame.rows) else None
         K, d = start.shape
         self.per_row = d / 2 * math.log(math.pi) + math.log(K)
 
@@ -114,20 +118,25 @@ class LloydModel:
         """Weights and sums of the rows nearest to each centre."""
         return self.label(params, chunk, told=False)[1]
 
-    def label(self, params: LloydParams, chunk: Chunk, *, told: bool = True) -> tuple[Labels, LloydStatistics]:
+    def label(
+        self, params: LloydParams, chunk: Chunk, *, told: bool = True, summed: bool = True
+    ) -> tuple[Labels, LloydStatistics]:
         """The nearest centre of each row, and the statistics of that; the labels are the memo's, so copy them.
 
-        Without being told the labels (they are then not to be used), it is faster.
+        It is faster without being told the labels, and without sums; what is not asked for is not to be used.
         """
         X = ready(chunk.X)
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
         if params.packed is None:
             labels = np.empty(len(X) if told else 0, np.int32)
-            cost, weight, share, first = self._direct(X, weights, params.centres, labels)
+            cost, weight, share, first = self._direct(X, weights, params.centres, labels, summed=summed)
         else:
             labels, cost, weight, share, first = self._bounded(X, weights, params, chunk.memo)
-        rows = chunk.total_weight
-        return labels, LloydStatistics(rows, -cost - rows * self.per_row, cost, weight, share, first)
+        return labels, self.statistics(chunk.total_weight, cost, weight, share, first)
+
+    def statistics(self, rows: float, cost: float, weight: Array, share: Array, first: Array) -> LloydStatistics:
+        """What a pass has found, with the free energy that belongs to its cost."""
+        return LloydStatistics(rows, -cost - rows * self.per_row, cost, weight, share, first)
 
     def update(self, params: LloydParams, stats: LloydStatistics) -> LloydParams:
         """The mean of each cluster; one without rows keeps its centre, or is refilled."""
@@ -143,15 +152,18 @@ class LloydModel:
     def _farthest(self, params: LloydParams, most: int, chunk: Chunk) -> Farthest:
         return farthest_rows(chunk, self.frame.origin, params.centres, self.label(params, chunk)[0], most)
 
-    def _direct(self, X: Array, weights: Array, centres: Array, labels: Labels) -> tuple[float, Array, Array, Array]:
-        K, d = centres.shape
-        centres = evenly(centres)
-        sums, share = np.zeros((K, centres.shape[1] + 1)), np.zeros((K, d)) if self.frame.missing else None
-        T, total = transposed_block(*X.shape)
-        work = (T, total, np.zeros_like(total), np.zeros(len(total), np.int64))
-        places = (centres, None) if centres.shape[1] == 2 else (None, centres)
-        cost = compiled.kmeans.lloyd.direct(X, weights, self.frame.origin, *places, work, labels, sums, share)
-        weight, first = sums[:, -1].copy(), sums[:, :d].copy()
+    def _direct(
+        self, X: Array, weights: Array, centres: Array, labels: Labels, *, summed: bool
+    ) -> tuple[float, Array, Array, Array]:
+        (K, d), places = centres.shape, in_pairs(centres)
+        sums = np.zeros((len(places) if summed else 0, places.shape[1] + 1))
+        share = np.zeros((K, d)) if self.frame.missing else None
+        T, one = transposed_block(*X.shape)
+        two, nearest, owner = np.empty_like(one), np.empty_like(one), np.zeros(len(one), np.int64)
+        masks = np.empty((len(places) if K <= compiled.kmeans.lloyd.MASKED else 0, len(one)))
+        work = (T, one, two, nearest, owner, masks)
+        cost = compiled.kmeans.lloyd.direct(X, weights, self.frame.origin, places, work, labels, sums, share)
+        weight, first = sums[:K, -1].copy(), sums[:K, :d].copy()
         return cost, weight, weight[:, None] if share is None else share, first
 
     def _bounded(

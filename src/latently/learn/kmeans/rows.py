@@ -25,6 +25,7 @@ CHUNK_ROWS = 32768
 DIRECT_WORK = 256
 _CACHED_VALUES = 1 << 15
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
+_NOWHERE = 1e160  # farther than any row; its square is infinite
 
 
 def ready(values: Any) -> Array:
@@ -48,10 +49,13 @@ class Table:
     source: ChunkSource
 
 
-def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool) -> Table:
-    """Check a table and cut it into chunks; a sparse one that would be large is made dense chunk by chunk."""
+def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool, checked: bool = True) -> Table:
+    """Check a table and cut it into chunks; a sparse one that would be large is made dense chunk by chunk.
+
+    Without `checked`, the values of a table that is not sparse are not looked at.
+    """
     if not issparse(X):
-        rows = read_rows(estimator, X, reset=reset, allow_nan=True)
+        rows = read_rows(estimator, X, reset=reset, allow_nan=True, checked=checked)
         names = getattr(estimator, "feature_names_in_", None)
         most = most_rows(estimator.n_clusters * rows.shape[1])
         return Table(rows, ArraySource(rows, weights, most, None if names is None else tuple(names)))
@@ -71,6 +75,15 @@ def most_rows(work: int) -> int:
 def evenly(centres: Array) -> Array:
     """Centres with an even number of columns, for kernels that take two at a time: the last may be zero."""
     return centres if centres.shape[1] % 2 == 0 else np.pad(centres, ((0, 0), (0, 1)))
+
+
+def in_pairs(centres: Array) -> Array:
+    """A copy with an even number of columns, and of centres: the last of them may stand where no row can be."""
+    K, d = centres.shape
+    out = np.zeros((K + K % 2, d + d % 2))
+    out[:K, :d] = centres
+    out[K:] = _NOWHERE
+    return out
 
 
 def transposed_block(n: int, d: int) -> tuple[Array, Array]:

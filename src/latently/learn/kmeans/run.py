@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from latently.data.sources.chunks import Chunk
-from latently.learn.engine.em import Hook, Step, em
+from latently.data.sources.chunks import Chunk, KeptSource
+from latently.learn.checkpoint.checkpoint import is_checkpointing
+from latently.learn.engine.em import Fit, Hook, Step, em
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.engine.restarts import best_of
-from latently.learn.kmeans.model import Labels, LloydModel, LloydParams, LloydStatistics
+from latently.learn.kmeans.incremental import IncrementalModel, climbed
+from latently.learn.kmeans.model import Labels, LloydModel, LloydParams, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table, Unread
 from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
 Array = npt.NDArray[np.float64]
+_HAND_OVER = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +35,22 @@ class Run:
     converged: bool = False
     reason: str = "partial_fit"
 
+    def about_centres(self) -> Array:
+        """(K, d) weighted sums of the rows of each cluster about its centre."""
+        return np.asarray(self.stats.first - self.stats.share * self.centres)
+
 
 def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: Hook | None) -> Run:
     """Iterate from the start until the centres stand still; `settings` are the estimator's."""
     tol = settings.tol * frame.variance
+    if (chunk := _one_chunk(table, frame, start)) is not None and not settings.verbose and on_iteration is None:
+        model = LloydModel(frame, start)
+        whole = climbed(model, start, chunk, tol, settings.max_iter)
+        if whole is not None:
+            return _ended(model, whole, table)
     with reducing(table.source) as reduce, progress("k-means", settings.max_iter, settings.verbose) as bar:
-        model = LloydModel(frame, start, reduce if settings.empty == "split" else None)
+        kind = IncrementalModel if _is_kept(table, frame, start) else LloydModel
+        model = kind(frame, start, reduce if settings.empty == "split" else None)
         lines = _lines(tol) if settings.verbose and bar is None else None
         fit = em(
             model,
@@ -47,8 +60,25 @@ def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: H
             stop=lambda step: _shift(step) <= tol,
             on_iteration=both(bar, lines, on_iteration),
         )
+    return _ended(model, fit, table)
+
+
+def _ended(model: LloydModel, fit: Fit[LloydParams, LloydStatistics], table: Table) -> Run:
     done = labelled(model, fit.params.centres, table)
     return replace(done, trace=fit.trace, n_iter=fit.n_iter, converged=fit.converged, reason=fit.reason)
+
+
+def _is_kept(table: Table, frame: Frame, start: Array) -> bool:
+    """Whether passes may go by what is known from those before: of complete rows in memory, not in checkpoints."""
+    plain = not frame.missing and not is_worth_bounds(start.size, frame.rows) and not is_checkpointing()
+    return plain and isinstance(table.source, KeptSource)
+
+
+def _one_chunk(table: Table, frame: Frame, start: Array) -> Chunk | None:
+    """All rows, if they are one chunk in memory."""
+    if not _is_kept(table, frame, start) or len(table.source) > 1:  # type: ignore[arg-type]
+        return None
+    return next(iter(table.source))
 
 
 def best_run(
@@ -60,37 +90,48 @@ def best_run(
     starts: Sequence[np.random.RandomState],
     on_iteration: Hook | None = None,
 ) -> Run:
-    """The best of several runs, one for each generator; small tables are run side by side."""
+    """The best of several runs, one for each generator; those over small tables are run side by side."""
 
     def one(rng: np.random.RandomState) -> Run:
-        own = replace(table, source=table.source.fresh())
+        own = table if len(starts) == 1 else replace(table, source=table.source.fresh())
         start = start_centres(init, start_table(init, own, rng), frame, k, rng)
         return run(settings, own, frame, start, on_iteration)
 
-    small = table.X.shape[0] <= CHUNK_ROWS and not settings.verbose and on_iteration is None
-    return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small)
+    n, d = table.X.shape
+    small = n <= CHUNK_ROWS and not settings.verbose and on_iteration is None
+    # a run that takes less time than it takes to wake a thread is better done here
+    return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small and n * k * d > _HAND_OVER)
 
 
 def labelled(
-    model: LloydModel, centres: Array, table: Table, *, keep_memos: bool = True, told: bool | None = None
+    model: LloydModel,
+    centres: Array,
+    table: Table,
+    *,
+    keep_memos: bool = True,
+    told: bool | None = None,
+    summed: bool = True,
 ) -> Run:
     """Label the rows by centres about the origin, as exactly as the table's own precision can say them.
 
     Without memos, nothing that grows with the table is held but the labels; those of a table that is not in
-    memory are not held unless they are to be told.
+    memory are not held unless they are to be told. Without sums, only labels and cost are to be used.
     """
-    keeps_labels = not isinstance(table.X, Unread) if told is None else told
+    kept = not isinstance(table.X, Unread) if told is None else told
     origin = model.frame.origin
     rounded = (centres + origin).astype(table.X.dtype).astype(np.float64) - origin
     params = model.params(rounded)
+    everywhere = np.empty(table.X.shape[0] if kept else 0, np.int32)
 
-    def one(chunk: Chunk) -> tuple[Labels, LloydStatistics]:
-        labels, stats = model.label(params, chunk if keep_memos else chunk.fresh())
-        return (labels if keeps_labels else labels[:0]).copy(), stats
+    def one(chunk: Chunk) -> LloydStatistics:
+        labels, stats = model.label(params, chunk if keep_memos else chunk.fresh(), told=kept, summed=summed)
+        if kept:
+            everywhere[chunk.start : chunk.stop] = labels
+        return stats
 
     with mapping(table.source) as over_chunks:
-        labels, stats = zip(*over_chunks(one), strict=True)
-    return Run(rounded, np.concatenate(labels), sum(stats[1:], start=stats[0]))
+        stats = list(over_chunks(one))
+    return Run(rounded, everywhere, sum(stats[1:], start=stats[0]))
 
 
 def _shift(step: Step[LloydParams, LloydStatistics]) -> float:

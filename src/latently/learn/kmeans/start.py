@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from latently import compiled
-from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.sources.chunks import Chunk, ChunkSource, KeptSource
 from latently.data.tables.matrix import as_matrix
 from latently.learn.engine.reduce import mapping
 from latently.learn.engine.start import random_rows
-from latently.learn.kmeans.rows import Frame, Table, ready
+from latently.learn.kmeans.rows import Frame, Table, evenly, ready, transposed_block
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -64,26 +64,54 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
 
     Of several candidates per draw the one that lowers the total cost most is kept.
     """
-    weights, tries = _weights(source), 2 + int(np.log(k))
-    first = rng.choice(len(weights), size=1, p=weights / weights.sum())
+    tries, weights = 2 + int(np.log(k)), _weights(source)
+    first = rows_at(X, _drawn(weights, rng.uniform(size=1)), frame)
+    if isinstance(source, KeptSource) and len(source) == 1 and not frame.missing:
+        state = rng.get_state()
+        whole = _spread_at_once(next(iter(source)), frame, first, rng.uniform(size=(k - 1, tries)))
+        if whole is not None:
+            return whole
+        rng.set_state(state)
     centres = np.empty((k, len(frame.origin)))
-    centres[:1] = rows_at(X, first, frame)
+    centres[:1] = first
     with mapping(source) as over_chunks:
         spread = _Spreading(frame, weights, over_chunks, np.full(len(weights), np.inf))
         for done in range(1, k):
-            mass = spread.join(centres[:done])
+            mass = spread.join(centres[done - 1 : done])
             candidates = rows_at(X, spread.draw(mass, tries, rng), frame)
-            centres[done] = candidates[np.argmax(spread.gains(candidates, centres[:done]))]
+            centres[done] = candidates[np.argmax(spread.gains(candidates))]
     return centres
+
+
+def _spread_at_once(chunk: Chunk, frame: Frame, first: Array, draws: Array) -> Array | None:
+    """All centres after the first in one compiled call; None if rows that are the same leave nothing to draw from."""
+    d = len(frame.origin)
+    centres = np.zeros((len(draws) + 1, d + d % 2))
+    centres[:1, :d] = first
+    work = transposed_block(chunk.n_rows, d), *np.empty((2, chunk.n_rows))
+    found = compiled.kmeans.lloyd.spread(*_table(chunk, frame), draws, centres, *work)
+    return centres[:, :d].copy() if found else None
 
 
 def _weights(source: ChunkSource) -> Array:
     return np.concatenate([np.ones(c.n_rows) if c.weights is None else c.weights for c in source])
 
 
+def _drawn(weights: Array, uniform: Array) -> Indices:
+    """Rows drawn in proportion to their weights, by numbers from 0 to 1."""
+    mass = np.cumsum(weights)
+    places = np.searchsorted(mass, uniform * mass[-1], side="right")
+    return np.asarray(places.clip(max=int(np.flatnonzero(weights)[-1])))
+
+
+def _table(chunk: Chunk, frame: Frame) -> tuple[Any, ...]:
+    weights = _NONE if chunk.weights is None else ready(chunk.weights)
+    return ready(chunk.X), weights, frame.origin
+
+
 @dataclass
 class _Spreading:
-    """k-means++ under way: each row's cost under the centres so far, and its centre."""
+    """k-means++ under way: each row's cost under the centres so far."""
 
     frame: Frame
     weights: Array
@@ -91,12 +119,11 @@ class _Spreading:
     nearest: Array
 
     def __post_init__(self) -> None:
-        self.owner = np.zeros(len(self.weights), np.int32)
         self.stretches: list[tuple[int, int]] = []
 
-    def join(self, centres: Array) -> Array:
-        """Take in the last of the centres; the running sum of what is left of the cost, in stretches of rows."""
-        joined = self._joining(centres[-1:], centres, len(centres) - 1)
+    def join(self, centre: Array) -> Array:
+        """Take in a centre; the running sum of what is left of the cost, in stretches of rows."""
+        joined = self._joining(centre, joins=True)
 
         def one(chunk: Chunk) -> tuple[Array, list[tuple[int, int]]]:
             joined(chunk)
@@ -112,7 +139,7 @@ class _Spreading:
     def draw(self, mass: Array, tries: int, rng: np.random.RandomState) -> Indices:
         """Draw rows in proportion to their cost; in proportion to their weight when no cost is left."""
         if not mass[-1] > 0:
-            return np.asarray(rng.choice(len(self.weights), size=tries, p=self.weights / self.weights.sum()))
+            return _drawn(self.weights, rng.uniform(size=tries))
         drawn = rng.uniform(size=tries) * mass[-1]
         which = np.searchsorted(mass, drawn, side="right").clip(max=len(mass) - 1)
         rest = drawn - np.where(which > 0, mass[which - 1], 0.0)
@@ -125,24 +152,18 @@ class _Spreading:
         # Rounding may point behind the last row that has a cost.
         return start + min(found, int(np.flatnonzero(cost)[-1]))
 
-    def gains(self, candidates: Array, centres: Array) -> Array:
+    def gains(self, candidates: Array) -> Array:
         """How much each candidate would lower the total cost, beside the centres so far."""
-        return np.asarray(sum(self.over_chunks(self._joining(candidates, centres, -1))))
+        return np.asarray(sum(self.over_chunks(self._joining(candidates, joins=False))))
 
-    def _joining(self, points: Array, centres: Array, index: int) -> Callable[[Chunk], Array]:
-        """How much each point would lower a chunk's cost; the chunk's rows join it if the index is not negative."""
-        reach = ((points[:, None] - centres) ** 2).sum(axis=2) / 4
-        if self.frame.missing:  # nothing can be ruled out
-            reach[:] = -1.0
+    def _joining(self, points: Array, *, joins: bool) -> Callable[[Chunk], Array]:
+        """How much each point would lower a chunk's cost; the chunk's rows may join it."""
+        places, missing = evenly(points), self.frame.missing or None
 
         def one(chunk: Chunk) -> Array:
-            falls, at = np.zeros(len(points)), slice(chunk.start, chunk.stop)
-            rows = points, reach, index, self.nearest[at], self.owner[at], falls, self.frame.missing or None
-            compiled.kmeans.lloyd.join(*self._table(chunk), *rows)
+            falls, near = np.zeros(len(points)), self.nearest[chunk.start : chunk.stop]
+            work = transposed_block(chunk.n_rows, points.shape[1])
+            compiled.kmeans.lloyd.join(*_table(chunk, self.frame), places, work, near, falls, joins, missing)
             return falls
 
         return one
-
-    def _table(self, chunk: Chunk) -> tuple[Any, ...]:
-        weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        return ready(chunk.X), weights, self.frame.origin

@@ -17,10 +17,10 @@ from latently.learn.kmeans.rows import CHUNK_ROWS, Table, Unread, most_rows
 START_BYTES = 1 << 27
 
 
-def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool) -> Table:
-    """Check a table, whole or a source of chunks."""
+def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool, checked: bool = True) -> Table:
+    """Check a table, whole or a source of chunks; without `checked`, see `rows.read_table`."""
     if not isinstance(X, ChunkSource):
-        return kmeans_rows.read_table(estimator, X, weights, reset=reset)
+        return kmeans_rows.read_table(estimator, X, weights, reset=reset, checked=checked)
     source = read_source(
         estimator, X, reset=reset, allow_nan=True, chunk_rows=most_rows(estimator.n_clusters * X.n_columns)
     )

@@ -62,7 +62,7 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
     alpha_, lambda_ : precisions of noise and weights (lambda_ is 0 for "ml")
     trace_ : log evidence after each step; never falls
     n_iter_ : number of steps of the search
-    converged_ : whether the search converged
+    converged_, reason_ : whether the search converged, and how it ended: "converged" or "max_iter"
     freedom_ : degrees of freedom of the answers, which follow Student's t; 0 if the rows are too few to tell the noise
     statistics_ : the sums that the model has learnt
 
@@ -200,7 +200,8 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
             found = self._posterior(stats)
         if not (np.isfinite(found["coef_"]).all() and np.isfinite(found["sigma_"]).all()):
             raise ValueError("the weights cannot be represented: the columns are too small or too large; rescale them")
-        warn_unconverged("converged" if found["converged_"] else "max_iter", "max_iter", self.max_iter)
+        self.reason_ = "converged" if found["converged_"] else "max_iter"
+        warn_unconverged(self.reason_, "max_iter", self.max_iter)
         n_iter = max(1, len(found["trace_"]) - 1)
         self.__dict__.update(found, statistics_=stats, n_rows_=float(stats.moments.weight), n_iter_=n_iter)
         return self

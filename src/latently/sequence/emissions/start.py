@@ -12,6 +12,7 @@ from latently.data.tables.matrix import refuse_tiny
 from latently.distributions import ColumnError, Family, family_named
 from latently.distributions.components.family import Members
 from latently.distributions.floor import Floor
+from latently.learn.engine.start import row_order
 from latently.learn.estimator.table import seeds
 from latently.learn.kmeans.clustered import clustered
 from latently.sequence.inference.chain import Array, Ints, first_rows
@@ -79,7 +80,7 @@ def clusters(X: Array, k: int, rng: np.random.RandomState) -> tuple[Array, Ints,
     if len(rows) > MOST_ROWS:
         rows = rows[rng.choice(len(rows), MOST_ROWS, replace=False)]
     # in an order of their own, so that the start does not depend on that of the sequences
-    order = np.lexsort(rows.T)
+    order = row_order(rows)
     rows = rows[order]
     scale = rows.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)

@@ -3,19 +3,19 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.sequences import Sequences, as_sequences
 from latently.decide.mixin import DecideMixin
 from latently.learn.engine.em import Fit
-from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, seeds
+from latently.learn.estimator.labels import read_labels
+from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, note_columns, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
 from latently.sequence.emissions.base import Emission
@@ -26,6 +26,7 @@ from latently.sequence.hmm.filtering import FilterMixin
 from latently.sequence.hmm.fit import FitPlan, run, warn_collapsed
 from latently.sequence.hmm.given import GivenMixin
 from latently.sequence.hmm.missing import MissingValuesMixin
+from latently.sequence.hmm.online import OnlineMixin
 from latently.sequence.hmm.paths import PathMixin
 from latently.sequence.hmm.standard_errors import StandardErrorsMixin
 from latently.sequence.hmm.stored import StoredSequences, read_stored
@@ -46,6 +47,7 @@ class BaseHMM(
     MissingValuesMixin,
     StandardErrorsMixin,
     CriteriaMixin,
+    OnlineMixin,
     GivenMixin,
     ABC,
 ):
@@ -58,6 +60,8 @@ class BaseHMM(
     _row_verbs = ("predict", "predict_proba")
     _is_iterative = True
     _of_sequences = True
+    _renamed_parameters: ClassVar[dict[str, str]] = {"checkpoint": "low_memory"}
+    """Parameters that had another name in files of earlier versions."""
 
     # what subclasses say
 
@@ -88,7 +92,7 @@ class BaseHMM(
         if isinstance(X, Sequences) and not reset and "n_features_in_" in self.__dict__:
             adopt_columns(self, [""] * data.values.shape[1], reset=False, named=False)  # these have no names to compare
         elif reset or "n_features_in_" in self.__dict__:
-            validate_data(self, table, reset=reset, skip_check_array=True)
+            note_columns(self, table, reset=reset)
         values = self._check_values(np.ascontiguousarray(data.values, dtype=np.float64), reset)
         return data if values is data.values else Sequences(values, data.lengths)
 
@@ -146,7 +150,12 @@ class BaseHMM(
         return np.asarray(value) == 0
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
-        return HmmModel(self._emission(X), self._learning_rule(), labels, self.checkpoint, self._copies())
+        return HmmModel(self._emission(X), self._learning_rule(), labels, self.low_memory, self._copies())
+
+    def _density(self, params: Params, X: Array) -> Callable[[int, int], Array]:
+        """Give the function of rows that the algorithms ask for log densities (n, K)."""
+        emission = self._emission(None)
+        return lambda a, b: emission.log_density(params.theta, X[a:b])
 
     def _fixed_transitions(self) -> Any:
         return self.transmat
@@ -224,7 +233,7 @@ class BaseHMM(
         lengths
             Length of each sequence; None for a single one.
         labels
-            Known states of the rows, -1 where unknown.
+            Known states of the rows, -1 or NaN where unknown.
         sample_weight
             Weight of each sequence.
         """
@@ -238,8 +247,9 @@ class BaseHMM(
         starts = self._all_starts(data, labels, self._params)
         model = self._model(data.values, labels)
         if self.n_iter == 0:
-            self.converged_, self.n_iter_, self.history_ = False, 0, np.empty(0)
-            self.__dict__.pop("collapsed_", None)
+            self.converged_, self.n_iter_, self.history_, self.reason_ = False, 0, np.empty(0), "max_iter"
+            for name in ("collapsed_", "statistics_"):
+                self.__dict__.pop(name, None)
             return self
         plan = FitPlan(self.tol, self.n_iter, self.verbose, self.__dict__.get("_own_monitor"))
         fit = run(model, starts, data, weights, plan)
@@ -265,11 +275,13 @@ class BaseHMM(
     def _finish(self, model: HmmModel, fit: Fit[Params, HmmStatistics]) -> None:
         self._store_chain(fit.params.chain)
         self._store_theta(fit.params.theta)
+        self.statistics_ = fit.stats
         self._tell(model, fit)
 
     def _tell(self, model: Any, fit: Fit[Any, Any]) -> None:
         """Say how the fit ended: in attributes, and by warnings where that is not well."""
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
+        self.reason_ = fit.reason
         self.collapsed_ = np.array(model.collapsed(fit.params), dtype=np.int64)
         warn_unconverged(fit.reason, "n_iter", self.n_iter)
         if len(self.collapsed_):
@@ -279,14 +291,8 @@ class BaseHMM(
         self._store(startprob_=chain.start, transmat_=chain.transition)
 
     def _check_labels(self, labels: ArrayLike | None, n: int) -> Ints | None:
-        if labels is None:
-            return None
-        known = np.asarray(labels)
-        if known.shape != (n,) or known.dtype.kind not in "iu":
-            raise ValueError(f"labels must be {n} whole numbers, one for each row, with -1 for unknown")
-        if known.min() < -1 or known.max() >= self.n_components:
-            raise ValueError(f"labels must be -1 (unknown) or 0 to {self.n_components - 1}")
-        return known.astype(np.int64)
+        known = read_labels(labels, n, self.n_components)
+        return None if known is None else known.astype(np.int64)
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return expected.HMM

@@ -38,7 +38,7 @@ class CategoricalHMM(BaseHMM):
         As in `GaussianHMM`.
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
-    startprob, transmat, n_init, checkpoint
+    startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
 
     Attributes
@@ -77,7 +77,7 @@ class CategoricalHMM(BaseHMM):
         startprob: Any = None,
         transmat: Any = None,
         n_init: int = 1,
-        checkpoint: bool = False,
+        low_memory: bool = False,
     ) -> None:
         self.n_components = n_components
         self.startprob_prior = startprob_prior
@@ -95,7 +95,7 @@ class CategoricalHMM(BaseHMM):
         self.startprob = startprob
         self.transmat = transmat
         self.n_init = n_init
-        self.checkpoint = checkpoint
+        self.low_memory = low_memory
 
     @property
     def n_features(self) -> int | None:
@@ -130,7 +130,7 @@ class CategoricalHMM(BaseHMM):
         return X
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        return expected.CODES
+        return expected.UNSEEN
 
     def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
         """A column of codes for `latently.checks`: two states with symbols of their own."""
@@ -190,7 +190,7 @@ class PoissonHMM(BaseHMM):
         As in `GaussianHMM`.
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), l(ambdas).
-    startprob, transmat, n_init, checkpoint
+    startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
 
     Attributes
@@ -225,7 +225,7 @@ class PoissonHMM(BaseHMM):
     startprob: Any = None
     transmat: Any = None
     n_init: int = 1
-    checkpoint: bool = False
+    low_memory: bool = False
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         check_whole(X, "counts are whole numbers 0, 1, 2, ...")

@@ -18,7 +18,7 @@ class EvaluateMixin:
     def _filtered(self, X: Any, lengths: Any) -> tuple[ch.Filtered, Sequences]:
         data = self._read(X, lengths, reset=False)
         params = self._params()
-        return ch.forward(params.chain, self._model().density(params, data.values), data.lengths), data
+        return ch.forward(params.chain, self._density(params, data.values), data.lengths), data
 
     def score_sequences(self, X: Any, lengths: Any = None) -> Array:
         """Log-likelihood of each sequence; -inf, with a warning that says where, if it is impossible."""
@@ -43,7 +43,7 @@ class EvaluateMixin:
     def _smoothed(self, X: Any, lengths: Any) -> Smoothed:
         data = self._read(X, lengths, reset=False)
         params = self._params()
-        return smooth(params.chain, self._model().density(params, data.values), data.lengths)
+        return smooth(params.chain, self._density(params, data.values), data.lengths)
 
     def predict_proba(self, X: Any, lengths: Any = None) -> Array:
         """Posterior probabilities (n, K) of the states, given whole sequences (smoothing)."""

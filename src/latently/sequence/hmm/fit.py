@@ -1,5 +1,7 @@
 """A fit from several starts, with states that die put to use again."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,10 +53,17 @@ def run(
         return fit.trace[-1]
 
     small = len(data.values) <= SMALL_DATA
-    try:
+    with naming_impossible(data):
         best = best_of(alone, range(len(starts)), objective, side_by_side=small)
-        kept = [sound[place] for place in sorted(sound)]
-        return best if best in kept or not kept else max(kept, key=objective)
+    kept = [sound[place] for place in sorted(sound)]
+    return best if best in kept or not kept else max(kept, key=objective)
+
+
+@contextmanager
+def naming_impossible(data: Sequences | StoredSequences) -> Iterator[None]:
+    """Say which sequence is impossible, and at which of its rows."""
+    try:
+        yield
     except ImpossibleRow as problem:
         if not isinstance(data, Sequences):
             raise ValueError(f"row {problem.row} is impossible: no state that can be reached there emits it") from None

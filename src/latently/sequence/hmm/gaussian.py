@@ -59,7 +59,7 @@ class GaussianHMM(BaseHMM):
         Fixed transition probabilities, NaN where they are learnt.
     n_init
         Number of starts, of which the best is kept.
-    checkpoint
+    low_memory
         Fit in memory of the order of sqrt(T) K for a sequence of T rows instead of T K; takes longer.
 
     Attributes
@@ -106,7 +106,7 @@ class GaussianHMM(BaseHMM):
     startprob: Any = None
     transmat: Any = None
     n_init: int = 1
-    checkpoint: bool = False
+    low_memory: bool = False
 
     # attributes
 

@@ -47,7 +47,7 @@ class GMMHMM(BaseHMM):
     params, init_params
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), m(eans),
         c(ovariances), w(eights).
-    startprob, transmat, n_init, checkpoint
+    startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
 
     Attributes
@@ -94,7 +94,7 @@ class GMMHMM(BaseHMM):
     startprob: Any = None
     transmat: Any = None
     n_init: int = 1
-    checkpoint: bool = False
+    low_memory: bool = False
 
     def _n_columns(self) -> int | None:
         return np.shape(self.means_)[-1] if self._has("means_") else None

@@ -60,7 +60,7 @@ class PathMixin:
             logs, path = runs.decode(chain, L, lengths_, chosen)
         elif chosen == "viterbi":
             data, params = self._read(X, lengths, reset=False), self._params()  # type: ignore[attr-defined]
-            logs, path = best_paths(params.chain, self._model().density(params, data.values), data.lengths)  # type: ignore[attr-defined]
+            logs, path = best_paths(params.chain, self._density(params, data.values), data.lengths)  # type: ignore[attr-defined]
         else:
             L, lengths_, chain = self._densities(X, lengths)
             path = smooth(chain, lambda a, b: L[a:b].copy(), lengths_).posterior.argmax(axis=1)
@@ -81,7 +81,7 @@ class PathMixin:
     def _densities(self, X: Any, lengths: Any) -> tuple[Array, Ints, Any]:
         data = self._read(X, lengths, reset=False)  # type: ignore[attr-defined]
         params = self._params()  # type: ignore[attr-defined]
-        return self._model().log_density(params, data.values), data.lengths, params.chain  # type: ignore[attr-defined]
+        return self._density(params, data.values)(0, len(data.values)), data.lengths, params.chain  # type: ignore[attr-defined]
 
     def predict(self, X: Any, lengths: Any = None) -> Ints:
         """Most probable states (n,), by the model's algorithm."""

@@ -26,7 +26,7 @@ class StoredSequences:
         return self.source.fresh()
 
 
-def read_stored(estimator: Any, X: ChunkSource, labels: Any = None) -> StoredSequences:
+def read_stored(estimator: Any, X: ChunkSource, labels: Any = None, *, reset: bool = True) -> StoredSequences:
     """Check the columns of a source of whole sequences, and take out the part that a start is made from."""
     if labels is not None:
         raise ValueError("labels go with rows in memory, not with files or Dask collections")
@@ -35,8 +35,8 @@ def read_stored(estimator: Any, X: ChunkSource, labels: Any = None) -> StoredSeq
             f"{type(estimator).__name__} learns from sequences: name the column that tells them apart, as in "
             "fit(path, sequences_by='id')"
         )
-    source = read_source(estimator, X, reset=True, allow_nan=True).mapped(
-        lambda rows: estimator._check_values(np.ascontiguousarray(rows, dtype=np.float64), True)
+    source = read_source(estimator, X, reset=reset, allow_nan=True).mapped(
+        lambda rows: estimator._check_values(np.ascontiguousarray(rows, dtype=np.float64), reset)
     )
     n_rows = source.totals()[1] if source.n_rows is None else source.n_rows
     most = START_BYTES // (8 * source.n_columns)

@@ -47,7 +47,7 @@ class HmmModel:
     emission : what the states emit
     rule : how the chain is learnt
     labels : (rows of the whole table,) known states, -1 where unknown; or None
-    checkpoint : whether to use memory of the order of sqrt(T) K instead of T K, and more time
+    low_memory : whether to use memory of the order of sqrt(T) K instead of T K, and more time
     copies : how many states of the chain stand for one that labels name
     buffers : memory to work in, kept from one chunk to the next
     """
@@ -55,7 +55,7 @@ class HmmModel:
     emission: Emission
     rule: ChainRule | SemiRule
     labels: Ints | None = None
-    checkpoint: bool = False
+    low_memory: bool = False
     copies: int = 1
     buffers: BufferPool = field(default_factory=BufferPool)
 
@@ -89,7 +89,7 @@ class HmmModel:
         diagonal = None if self.labels is not None else self.emission.diagonal(theta, params.chain, slab)
         job = Job(params.chain, fill, self.density(params, X, chunk.start), each, chunk.weights, diagonal)
         try:
-            found = forward_backward(job, lengths, little_memory=self.checkpoint, buffers=self.buffers)
+            found = forward_backward(job, lengths, little_memory=self.low_memory, buffers=self.buffers)
         except ImpossibleSequence as problem:
             row = chunk.start + int(lengths[: problem.sequence].sum()) + problem.step
             raise ImpossibleRow(row) from None

@@ -8,6 +8,9 @@ from scipy import optimize, special
 
 from latently.sequence.inference.chain import Array, Chain, stationary
 
+# How far from one the sum of probabilities may be.
+_SUM_TO_ONE = 1e-5
+
 
 def check_probabilities(name: str, values: Any, shape: tuple[int, ...]) -> Array:
     """Give probabilities of this shape, whose rows sum to one; an error names the row that does not."""
@@ -17,8 +20,9 @@ def check_probabilities(name: str, values: Any, shape: tuple[int, ...]) -> Array
     if not np.isfinite(p).all() or (p < 0).any():
         raise ValueError(f"{name} must be finite and not negative, got {p.tolist()}")
     sums = np.atleast_1d(p.sum(axis=-1))
-    if not np.allclose(sums, 1.0):
-        row = int(np.argmax(~np.isclose(sums, 1.0)))
+    wrong = np.abs(sums - 1.0) > _SUM_TO_ONE
+    if wrong.any():
+        row = int(np.argmax(wrong))
         where = f"row {row} of {name}" if p.ndim > 1 else name
         raise ValueError(f"{where} must sum to 1, not to {sums[row]:.6g}")
     return p

@@ -1,30 +1,38 @@
-"""What every mixture estimator shares once it can say log p(x, component)."""
+"""What an estimator of components can answer once it can say log p(x, component): memberships, densities, criteria."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
-from sklearn.utils.validation import check_is_fitted
 
-from latently.data.open import as_source
-from latently.data.sources.chunks import Chunk
+from latently import compiled
+from latently.data.sources.bounds import CHUNK_ROWS
+from latently.data.sources.chunks import ArraySource
 from latently.data.tables.matrix import has_values
-from latently.decide.mixin import DecideMixin
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
 from latently.learn.estimator.sums import summing
-from latently.learn.estimator.table import read_rows
+from latently.learn.estimator.table import check_fitted, read_rows
+
+# Multiplications that are not worth waking a thread for, and rows that a thread should have at least.
+_ONE_CALL, _LEAST_ROWS = 1 << 18, 256
+_BLOCK = 256
 
 
-class MixturePredictions(DecideMixin):
-    """Responsibilities, densities and criteria; a subclass gives `_joint(X)` and `_n_parameters()`."""
+class MembershipMixin:
+    """Memberships, densities and criteria.
+
+    A subclass gives `_joint(X)`, log p(x_i, component k) (n, k) of rows (n, d), and `_n_parameters()`, how many
+    parameters are free. It may say what a row costs (`_row_work`), and that NaN is a missing value (`_takes_missing`).
+    """
 
     _takes_missing = False
 
     def predict(self, X: Any) -> Array:
         """Most probable component of each row."""
         rows = self._read(X)
-        return np.concatenate(self._over_chunks(rows, lambda joint: joint.argmax(axis=1)))
+        return np.concatenate(self._over_chunks(rows, lambda joint: np.asarray(joint.argmax(axis=1))))
 
     def predict_proba(self, X: Any) -> Array:
         """(n, k) probability of each component for each row."""
@@ -81,30 +89,53 @@ class MixturePredictions(DecideMixin):
         return out
 
     def _read(self, X: Any) -> Array:
-        check_is_fitted(self)
+        check_fitted(self)
         return read_rows(self, X, reset=False, allow_nan=self._takes_missing)
 
     def _memberships(self, rows: Array) -> Array:
-        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[0]))
+        return np.concatenate(self._over_chunks(rows, lambda joint: posterior(joint)[0]))
 
     def _scores(self, rows: Array) -> Array:
         """What `score_samples` says of rows that are read."""
         return self._log_densities(rows)
 
     def _log_densities(self, rows: Array) -> Array:
-        return np.concatenate(self._over_chunks(rows, lambda joint: _posterior(joint)[1]))
+        return np.concatenate(self._over_chunks(rows, lambda joint: posterior(joint)[1]))
 
-    def _over_chunks(self, rows: Array, summary: Any) -> list[Array]:
-        def summarise(chunk: Chunk) -> Array:
-            return summary(self._joint(chunk.X))
+    def _over_chunks(self, rows: Array, summary: Callable[[Array], Array]) -> list[Array]:
+        if rows.size * self._row_work() <= _ONE_CALL:
+            return [summary(self._joint(rows))]
+        # two threads share what is worth sharing
+        most = min(CHUNK_ROWS, max(_LEAST_ROWS, -(-len(rows) // 2)))
+        with mapping(ArraySource(rows, None, most)) as over_chunks:
+            return list(over_chunks(lambda chunk: summary(self._joint(chunk.X))))
 
-        with mapping(as_source(rows)) as over_chunks:
-            return list(over_chunks(summarise))
+    def _row_work(self) -> int:
+        """Multiplications for each value of a row, more or less."""
+        return 1
+
+    def _joint(self, X: Array) -> Array:
+        """(n, k) log p(x_i, component k)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say log p(x, component)")  # pragma: no cover
+
+    def _n_parameters(self) -> int:
+        """How many parameters are free."""
+        raise NotImplementedError(f"{type(self).__name__} does not count its parameters")  # pragma: no cover
 
 
-def _posterior(joint: Array) -> tuple[Array, Array]:
-    """Responsibilities (n, k) and log normalisers (n,)."""
-    top = joint.max(axis=1, keepdims=True)
-    shares = np.exp(joint - np.where(np.isfinite(top), top, 0.0))
-    total = shares.sum(axis=1, keepdims=True)
-    return shares / total, (top + np.log(total))[:, 0]
+def posterior(joint: Array) -> tuple[Array, Array]:
+    """Memberships (n, k) and log densities (n,) of log p(x_i, component k) (n, k).
+
+    Examples
+    --------
+    >>> shares, densities = posterior(np.log([[0.1, 0.3]]))
+    >>> shares.round(9), np.exp(densities).round(9)
+    (array([[0.25, 0.75]]), array([0.4]))
+    """
+    joint = np.ascontiguousarray(joint, dtype=np.float64)
+    n, k = joint.shape
+    width = min(_BLOCK, -(-max(n, 1) // 8) * 8)
+    scales, shares, norms = np.empty(width), np.empty((n, k)), np.empty(n)
+    scratch = (np.zeros((k, width)), *np.empty((2, width)))
+    compiled.components.memberships.share(joint, (scales.view(np.int64), scales), scratch, shares, norms)
+    return shares, norms

@@ -1,0 +1,266 @@
+"""Lloyd's passes that look again only at rows whose nearest centre may have changed.
+
+A row keeps a lower bound of how much farther its second nearest centre is than its nearest (Hamerly). It shrinks by how
+far the centres move; while it is positive the row keeps its centre, and is not even read. Rows that change take their
+part of the sums along with them, so a pass costs what changes, not what is there.
+
+Rows are taken about an origin, y = x - origin, and are complete. Centres C (K, D) are about the same origin, with a
+zero for the coordinate that rows do not have, and an even number of them: the last may stand where nothing is.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, counts):
+    """Bring labels, bounds and sums up to date with the centres; returns the sum of w |y|^2 of rows that are new.
+
+    unit
+        What distances are multiplied by before they are put in single precision.
+    shift
+        (K,) by how much the bounds of a centre's rows shrink, times `unit`, in single precision.
+    scratch
+        A block as in `compare`; who and flags (B,).
+    labels
+        (n,) centre of each row, -1 for a row that is new.
+    slack
+        (n,) lower bounds, times `unit`, in single precision; not above zero for rows to be looked at.
+    sums
+        (K, D + 1) of the weighted rows about the origin, and of the weights; exactly zero without rows.
+    counts
+        (K,) number of rows.
+    """
+    block, who, flags = scratch
+    B, m, total = len(who), 0, 0.0
+    for start in range(0, len(X), B):
+        size = min(B, len(X) - start)
+        for i in range(size):
+            left = slack[start + i] * np.float32(0.9999998) - shift[labels[start + i]]
+            slack[start + i] = left
+            flags[i] = left <= np.float32(0.0)
+        for i in range(size):
+            if flags[i]:
+                who[m] = start + i
+                m += 1
+                if m == B:
+                    total += look(X, weights, origin, unit, C, block, who[:m], labels, slack, sums, counts)
+                    m = 0
+    if m > 0:
+        total += look(X, weights, origin, unit, C, block, who[:m], labels, slack, sums, counts)
+    for k in range(len(counts)):
+        if counts[k] == 0:
+            for j in range(sums.shape[1]):
+                sums[k, j] = 0.0
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def look(X, weights, origin, unit, C, block, who, labels, slack, sums, counts):
+    """Compare some rows with every centre; those that change take their part of the sums along."""
+    T, norm, gap, owner = block[0], block[1], block[3], block[6]
+    d, last, total = X.shape[1], sums.shape[1] - 1, 0.0
+    for q in range(len(who)):
+        x = X[who[q]]
+        for j in range(d):
+            T[j, q] = x[j] - origin[j]
+    compare(C, block, len(who), unit)
+    for q in range(len(who)):
+        i = who[q]
+        slack[i] = np.float32(gap[q])
+        new, old = owner[q], labels[i]
+        if new == old:
+            continue
+        w = 1.0 if len(weights) == 0 else weights[i]
+        labels[i] = new
+        counts[new] += 1
+        here = sums[new]
+        here[last] += w
+        for j in range(d):
+            here[j] += w * T[j, q]
+        if old >= 0:
+            counts[old] -= 1
+            there = sums[old]
+            there[last] -= w
+            for j in range(d):
+                there[j] -= w * T[j, q]
+        else:
+            total += w * norm[q]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def compare(C, block, n, unit):
+    """The nearest centre of the rows of a block, the first of equals, and a lower bound of the gap to the next one.
+
+    Rows are compared by |c|^2 / 2 - c.y, which is one multiplication for each coordinate. What its rounding cannot tell
+    apart is compared again by squared distances, coordinate by coordinate in double precision. Returns whether all
+    rows are ordinary numbers.
+
+    block
+        T (D, B); norm, one, gap, first and second (B,), owner (B,); half (K,).
+    """
+    T, norm, one, gap, first, second, owner, half = block
+    largest = 0.0
+    for k in range(len(C)):
+        half[k] = 0.0
+        for j in range(len(T)):
+            half[k] += 0.5 * C[k, j] * C[k, j]
+        largest = half[k] if largest < half[k] < np.inf else largest
+    screen(T, C, half, norm, one, gap, first, second, owner)
+    rounding = 1e-15 * (len(T) + 4)
+    for q in range(len(first)):
+        error = rounding * (norm[q] + 2.0 * largest)
+        far, near = norm[q] + 2.0 * second[q] - error, norm[q] + 2.0 * first[q] + error
+        one[q] = second[q] - first[q] - error
+        far = math.sqrt(far if far > 0.0 else 0.0) * 0.999999999999 - math.sqrt(near if near > 0.0 else 0.0)
+        gap[q] = min(far * unit * 0.9999998, 1e30)
+    plain = True
+    for q in range(n):
+        if not one[q] > 0.0:
+            gap[q] = strictly(T, C, q, owner) * unit * 0.9999998
+        plain = plain and norm[q] < 1e300
+    return plain
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def strictly(T, C, q, owner):
+    """Set the nearest centre of one row, the first of equals; gives the gap to the next one, rounded down."""
+    least, next_least = np.inf, np.inf
+    owner[q] = 0
+    for k in range(len(C)):
+        square = 0.0
+        for j in range(len(T)):
+            square += (T[j, q] - C[k, j]) * (T[j, q] - C[k, j])
+        if square < least:
+            least, next_least, owner[q] = square, least, k
+        elif square < next_least:
+            next_least = square
+    return min(math.sqrt(next_least) * 0.999999999999 - math.sqrt(least), 1e30)
+
+
+@njit(
+    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
+)
+def screen(T, C, half, norm, one, two, first, second, owner):
+    """first and second: the least of half - c.y, and the next; owner: whose the least is; norm = |y|^2."""
+    for i in range(len(first)):
+        first[i] = second[i] = np.inf
+        owner[i] = 0
+        norm[i] = 0.0
+    for j in range(0, len(T), 2):
+        p, q = T[j], T[j + 1]
+        for i in range(len(first)):
+            norm[i] += p[i] * p[i] + q[i] * q[i]
+    for k in range(0, len(C), 2):
+        for i in range(len(first)):
+            one[i] = half[k]
+            two[i] = half[k + 1]
+        for j in range(0, len(T), 2):
+            p, q, a, b, c, d = T[j], T[j + 1], C[k, j], C[k, j + 1], C[k + 1, j], C[k + 1, j + 1]
+            for i in range(len(first)):
+                one[i] -= a * p[i] + b * q[i]
+                two[i] -= c * p[i] + d * q[i]
+        for i in range(len(first)):
+            least, other = one[i], two[i]
+            nearer = least if other >= least else other
+            farther = other if other >= least else least
+            mark = k + 1 if other < least else k
+            middle = first[i] if first[i] > nearer else nearer
+            rest = second[i] if second[i] < farther else farther
+            owner[i] = mark if nearer < first[i] else owner[i]
+            first[i] = nearer if nearer < first[i] else first[i]
+            second[i] = middle if middle < rest else rest
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def label(X, origin, C, block, labels):
+    """Label every row by its nearest centre, the first of equals; false if a value is missing or beyond numbers."""
+    T, owner, plain = block[0], block[6], True
+    for start in range(0, len(X), T.shape[1]):
+        n = min(T.shape[1], len(X) - start)
+        for i in range(n):
+            x = X[start + i]
+            for j in range(len(x)):
+                T[j, i] = x[j] - origin[j]
+        plain = compare(C, block, n, 1.0) and plain
+        for i in range(n):
+            labels[start + i] = owner[i]
+    return plain
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def climb(X, weights, origin, unit, C, n_centres, scratch, labels, slack, sums, counts, tol, least, costs):
+    """Passes and means until the squared movement of the centres is at most `tol`, or for as many as there are costs.
+
+    least
+        Share of the sum of squares that the cost has to be, for it to be told from sums without loss of digits.
+    costs
+        (most + 1,) cost at the start of each iteration; last of all, the squared movement of the last one.
+
+    Returns
+    -------
+    int
+        How many iterations; negative if the last of them came to a cost that is too small to be told, or to a cluster
+        without rows, and is to be done again in another way.
+    """
+    shift, moved = np.zeros(n_centres, np.float32), np.zeros(n_centres)
+    total, most = 0.0, len(costs) - 1
+    for step in range(most):
+        total += advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, counts)
+        cost = cost_of(total, C, sums)
+        costs[step] = cost
+        if cost < least * total or not cost < np.inf:
+            return -step - 1
+        for k in range(n_centres):
+            if counts[k] == 0 or not sums[k, sums.shape[1] - 1] > 0.0:
+                return -step - 1
+        costs[most] = move(C, sums, unit, shift, moved)
+        if costs[most] <= tol:
+            return step + 1
+    return most
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def cost_of(total, C, sums):
+    """Sum of weighted squared distances of rows to their centres, from sums about the origin."""
+    K, D = len(sums), sums.shape[1] - 1
+    cost = total
+    for k in range(K):
+        inner, square = 0.0, 0.0
+        for j in range(D):
+            inner += C[k, j] * sums[k, j]
+            square += C[k, j] * C[k, j]
+        cost += square * sums[k, D] - 2.0 * inner
+    return cost
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def move(C, sums, unit, shift, moved):
+    """Put centres at the means of their rows; gives the squared movement of all, and how bounds shrink by it."""
+    K, D, total = len(sums), sums.shape[1] - 1, 0.0
+    for k in range(K):
+        moved[k] = 0.0
+        for j in range(D):
+            mean = sums[k, j] / sums[k, D]
+            moved[k] += (mean - C[k, j]) ** 2
+            C[k, j] = mean
+        total += moved[k]
+    shrink(moved, unit, shift)
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def shrink(moved, unit, shift):
+    """shift[k] = how far centre k and the farthest moving of the others have moved, rounded up; squares are given."""
+    far, next_far, which = 0.0, 0.0, -1
+    for k in range(len(moved)):
+        if moved[k] > far or which < 0:
+            far, next_far, which = moved[k], far, k
+        elif moved[k] > next_far:
+            next_far = moved[k]
+    for k in range(len(moved)):
+        others = next_far if k == which else far
+        shift[k] = np.float32((math.sqrt(moved[k]) + math.sqrt(others)) * unit * 1.0000003 + 1e-37)

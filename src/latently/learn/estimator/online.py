@@ -1,0 +1,66 @@
+"""Unlearning rows, in the same words and by the same rule in every model: what was never learnt is not forgotten."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
+ROUNDING = 1e-9
+
+
+def weight_left(had: float, gone: float, left: Array, *, unit: str = "component") -> Array:
+    """(k,) weights of the components that are left, not below zero; an error if rows were never learnt.
+
+    Parameters
+    ----------
+    had, gone
+        Weight of the rows that were learnt, and of those that are to be forgotten.
+    left
+        (k,) what subtraction leaves of each component's weight.
+    unit
+        What has the weights: a component, a state or a cluster.
+
+    Examples
+    --------
+    >>> weight_left(5.0, 2.0, np.array([3.0, -1e-12]))
+    array([3., 0.])
+    >>> weight_left(5.0, 2.0, np.array([4.0, -1.0]))
+    Traceback (most recent call last):
+    ValueError: these rows cannot be forgotten: component 1 would be left with a weight of -1; they were not all ...
+    """
+    if not had - gone > ROUNDING * had:
+        raise ValueError(
+            f"rows of weight {gone:g} cannot be forgotten: {had:g} were learnt, and some must remain; fit anew instead"
+        )
+    if (left < -ROUNDING * had).any():
+        k = int(np.argmin(left))
+        raise ValueError(
+            f"these rows cannot be forgotten: {unit} {k} would be left with a weight of {left[k]:g}; they were not all "
+            "learnt, or the model has changed much since. Fit it to the rows that are left"
+        )
+    return np.maximum(left, 0.0)
+
+
+def refuse_other(mine: Any, other: Any) -> None:
+    """An error if a model of another class, or with other columns, is to be merged into one."""
+    if type(other) is not type(mine):
+        raise TypeError(f"cannot merge a {type(other).__name__} into a {type(mine).__name__}")
+    names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (mine, other)]
+    if names[0] != names[1]:
+        raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")
+
+
+def nearest_order(mine: Array, theirs: Array) -> NDArray[np.intp]:
+    """(k,) which of their centres (k, d) belongs to each of ours: those that are nearest, one each.
+
+    Examples
+    --------
+    >>> nearest_order(np.array([[0.0], [9.0]]), np.array([[8.0], [1.0]])).tolist()
+    [1, 0]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    return np.asarray(linear_sum_assignment(((mine[:, None] - theirs) ** 2).sum(axis=2))[1])

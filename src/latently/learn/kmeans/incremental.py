@@ -1,0 +1,123 @@
+"""K-means of complete rows in memory that looks again only at rows whose nearest centre may have changed.
+
+Sums are kept from pass to pass and follow the rows that change, so they agree with those of `LloydModel` to rounding,
+not to the bit; fits that are stored in checkpoints use that instead.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from latently import compiled
+from latently.data.sources.chunks import Chunk
+from latently.learn.engine.em import Fit
+from latently.learn.kmeans.model import Labels, LloydModel, LloydParams, LloydStatistics
+from latently.learn.kmeans.rows import in_pairs, ready, transposed_block
+
+Array = npt.NDArray[np.float64]
+
+# Share of the sum of squares below which a cost that is told from sums has lost digits.
+LEAST_COST = 1e-5
+_NONE = np.empty(0)
+
+
+@dataclass(eq=False)
+class State:
+    """What is known of the rows of a chunk: their centres and bounds, and sums for each centre."""
+
+    model: LloydModel
+    centres: Array
+    table: tuple[Any, ...]  # rows, weights, origin, unit
+    scratch: tuple[Any, ...]
+    kept: tuple[Any, ...]  # labels, slack, sums, counts
+    total: float = 0.0
+
+    @classmethod
+    def of(cls, model: LloydModel, centres: Array, chunk: Chunk) -> "State":
+        """Nothing is known yet."""
+        X, (K, d) = ready(chunk.X), centres.shape
+        weights = _NONE if chunk.weights is None else ready(chunk.weights)
+        block = _block(len(X), centres)
+        B = len(block[1])
+        labels, slack = np.full(len(X), -1, np.int32), np.full(len(X), -1.0, np.float32)
+        return cls(
+            model,
+            centres,
+            (X, weights, model.frame.origin, model.frame.unit),
+            (block, np.zeros(B, np.int64), np.zeros(B, np.bool_)),
+            (labels, slack, np.zeros((K, d + d % 2 + 1)), np.zeros(K, np.int64)),
+        )
+
+    @property
+    def labels(self) -> Labels:
+        """(n,) centre of each row."""
+        labels: Labels = self.kept[0]
+        return labels
+
+
+def _block(n: int, centres: Array) -> tuple[Any, ...]:
+    """Memory of the kernels for the rows that are compared together."""
+    K, d = centres.shape
+    T, norm = transposed_block(n, d)
+    return (T[:-1], norm, *np.zeros((4, len(norm))), np.zeros(len(norm), np.int64), np.empty(K + K % 2))
+
+
+def nearest_labels(chunk: Chunk, origin: Array, centres: Array, labels: Labels) -> bool:
+    """Fill in the nearest centre of each row, the first of equals; false if a value is missing or beyond numbers.
+
+    Examples
+    --------
+    >>> labels = np.empty(3, np.int32)
+    >>> nearest_labels(Chunk(np.array([[0.0], [9.0], [1.0]])), np.zeros(1), np.array([[1.0], [8.0]]), labels), labels
+    (True, array([0, 1, 0], dtype=int32))
+    """
+    block = _block(chunk.n_rows, centres)
+    return bool(compiled.kmeans.incremental.label(ready(chunk.X), origin, in_pairs(centres), block, labels))
+
+
+class IncrementalModel(LloydModel):
+    """K-means whose passes cost what changes; what it knows of a chunk is in the chunk's memo."""
+
+    def expect(self, params: LloydParams, chunk: Chunk) -> LloydStatistics:
+        """Weights and sums of the rows nearest to each centre."""
+        state = chunk.memo.get("incremental")
+        if state is None or state.model is not self:
+            state = chunk.memo["incremental"] = State.of(self, params.centres, chunk)
+        shift = np.empty(len(params.centres), np.float32)
+        moved = ((params.centres - state.centres) ** 2).sum(axis=1)
+        kernels, C = compiled.kmeans.incremental, in_pairs(params.centres)
+        kernels.shrink(moved, self.frame.unit, shift)
+        state.total += kernels.advance(*state.table, C, shift, state.scratch, *state.kept)
+        state.centres = params.centres
+        sums = state.kept[2]
+        cost = kernels.cost_of(state.total, C, sums)
+        if not LEAST_COST * state.total <= cost < np.inf:
+            return super().expect(params, chunk)
+        weight, first = sums[:, -1].copy(), sums[:, : params.centres.shape[1]].copy()
+        return self.statistics(chunk.total_weight, cost, weight, weight[:, None], first)
+
+
+def climbed(
+    model: LloydModel, start: Array, chunk: Chunk, tol: float, max_iter: int
+) -> Fit[LloydParams, LloydStatistics] | None:
+    """All iterations over the rows of one chunk in one compiled call; None if they need to be taken one by one.
+
+    That is so where a cluster loses all of its rows, or where the cost is too small to be told from sums.
+    """
+    state, C, costs = State.of(model, start, chunk), in_pairs(start), np.empty(max_iter + 1)
+    steps = compiled.kmeans.incremental.climb(
+        *state.table, C, len(start), state.scratch, *state.kept, tol, LEAST_COST, costs
+    )
+    if steps < 0:
+        return None
+    n_iter, converged = int(steps), bool(costs[-1] <= tol)
+    K, d = start.shape
+    sums = state.kept[2]
+    rows, weight = chunk.total_weight, sums[:, -1]
+    stats = model.statistics(rows, float(costs[n_iter - 1]), weight, weight[:, None], sums[:, :d])
+    trace = tuple((-costs[:n_iter] - rows * model.per_row).tolist())
+    return Fit(
+        model.params(C[:K, :d].copy()), stats, trace, n_iter, converged, "converged" if converged else "max_iter"
+    )
