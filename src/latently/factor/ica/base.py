@@ -37,8 +37,12 @@ class Separation:
     loss: float = 0.0
 
 
-class IndependentComponents(  # type: ignore[misc]
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, Elsewhere, BaseEstimator, metaclass=ABCMeta
+class IndependentComponents(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    Elsewhere,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
 ):
     """Base of the algorithms: a subclass says how white data are rotated to independent sources."""
 
@@ -74,7 +78,7 @@ class IndependentComponents(  # type: ignore[misc]
         warn_unconverged(
             "converged" if found.converged else "max_iter", "max_iter", getattr(self, "max_iter", 0), self._opening
         )
-        warn_unidentified(found.strength, self._needs)
+        warn_unidentified(found.strength, whitening.rows, self._needs)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:

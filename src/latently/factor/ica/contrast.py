@@ -25,7 +25,7 @@ class ContrastSums(Additive):
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodSums(Additive):
-    """Sums over rows for y = W z: cross (k, k) of tanh(y) z', and columns (k, 3) of log cosh y, tanh' y, tanh'(y) y^2."""
+    """Sums over rows for y = W z: cross (k, k) of tanh(y) z', columns (k, 3) of log cosh y, tanh' y, tanh'(y) y^2."""
 
     cross: Array
     columns: Array

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently.distributions.statistics import Additive
 from latently.factor.ica.white_data import WhiteData
@@ -18,9 +19,10 @@ class FourthMoments(Additive):
     sums: Array
 
 
-def pairs_of(k: int) -> tuple[Array, Array]:
+def pairs_of(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First and second coordinate of the pairs i <= j."""
-    return np.triu_indices(k)
+    first, second = np.triu_indices(k)
+    return first.astype(np.intp), second.astype(np.intp)
 
 
 def fourth_moments(Z: Array) -> FourthMoments:

@@ -10,6 +10,7 @@ from latently.learn.engine.protocol import Array
 
 _MEMORY = 7
 _TRIES = 12
+_TURNS = 20  # signs of sources next to Gaussian could change for ever
 
 
 @dataclass
@@ -47,7 +48,7 @@ class Memory:
 
 def quasi_newton(likelihood: Likelihood, W: Array, tol: float, max_iter: int) -> Descent:
     """Preconditioned limited-memory BFGS (Ablin, Cardoso and Gramfort 2018): one pass for most steps."""
-    point, memory = likelihood.begin(W), Memory()
+    point, memory, turns = likelihood.begin(W), Memory(), 0
     for iteration in range(1, max_iter + 1):
         direction = memory.direction(point)
         if float((direction * point.gradient).sum()) >= 0:
@@ -60,11 +61,11 @@ def quasi_newton(likelihood: Likelihood, W: Array, tol: float, max_iter: int) ->
         if found is None:  # flat to rounding
             return Descent(point, iteration, bool(np.abs(point.gradient).max() < max(tol, 1e-6)))
         size, after = found
-        if np.array_equal(after.better_signs, after.signs):
+        if np.array_equal(after.better_signs, after.signs) or turns == _TURNS:
             memory.add(size * direction, after.gradient - point.gradient)
         else:
             memory.steps.clear()  # another objective from here on
-            after = likelihood.at(after.W, after.better_signs)
+            after, turns = likelihood.at(after.W, after.better_signs), turns + 1
         point = after
         if np.abs(point.gradient).max() < tol:
             return Descent(point, iteration, True)
@@ -73,15 +74,15 @@ def quasi_newton(likelihood: Likelihood, W: Array, tol: float, max_iter: int) ->
 
 def natural_gradient(likelihood: Likelihood, W: Array, tol: float, max_iter: int) -> Descent:
     """Steps along the natural gradient, W <- W - rate (E[psi(y) y'] - 1) W; the rate adapts itself."""
-    point, rate = likelihood.begin(W), 0.5
+    point, rate, turns = likelihood.begin(W), 0.5, 0
     for iteration in range(1, max_iter + 1):
         found = _line_search(likelihood, point, -rate * point.gradient)
         if found is None:
             return Descent(point, iteration, bool(np.abs(point.gradient).max() < max(tol, 1e-6)))
         size, point = found
         rate *= 1.2 if size == 1 else size
-        if not np.array_equal(point.better_signs, point.signs):
-            point = likelihood.at(point.W, point.better_signs)
+        if turns < _TURNS and not np.array_equal(point.better_signs, point.signs):
+            point, turns = likelihood.at(point.W, point.better_signs), turns + 1
         if np.abs(point.gradient).max() < tol:
             return Descent(point, iteration, True)
     return Descent(point, max_iter, False)

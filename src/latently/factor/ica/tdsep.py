@@ -105,6 +105,9 @@ class TDSEP(IndependentComponents):
         counts = np.array([drawn[:-lag].sum() for lag in lags])
         return self._diagonal(products, counts, np.eye(S.shape[1])).W
 
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return {"law_row_order_does_not_matter": "rows are in the order of time, which tells sources apart"}
+
     def _steps(self, n_rows: int) -> tuple[int, ...]:
         asked = range(1, int(self.lags) + 1) if isinstance(self.lags, Integral) else np.ravel(self.lags).tolist()
         lags = tuple(int(lag) for lag in asked)

@@ -71,8 +71,8 @@ def ica_uncertainty(
     random_state
         Seed or generator. The same seed gives the same answer for any number of threads.
     threshold
-        Angle from which on two components are in one block: a quarter of what two unidentified ones come to, since draws from
-        one table are more alike than tables are.
+        Angle from which on two components are in one block: a quarter of what two unidentified ones come to, since
+        draws from one table are more alike than tables are.
 
     References
     ----------
@@ -123,7 +123,7 @@ def rotation_angles(R: Array) -> Array:
     >>> rotation_angles(np.array([[s, -c], [c, s]])).round(3)  # rows exchanged, a sign turned
     array([[ 0. , -0.2], [ 0.2,  0. ]])
     """
-    rows, columns = linear_sum_assignment(R**2, maximize=True)
+    _, columns = linear_sum_assignment(R**2, maximize=True)
     R = R[np.argsort(columns)]
     R = R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
     if np.linalg.det(R) < 0:  # no rotation yet: turn the row that is least itself
@@ -144,5 +144,6 @@ def _fitted(estimator: IndependentComponents, X: Any) -> IndependentComponents:
     try:
         check_is_fitted(estimator)
     except NotFittedError:
-        return clone(estimator).fit(X)
+        again: IndependentComponents = clone(estimator)
+        return again.fit(X)
     return estimator

@@ -61,9 +61,10 @@ class WhiteData:
         return total
 
     def _blocks_of(self, chunk: Chunk) -> Blocks:
-        key, blocks = chunk.memo.get("white", (None, None))
-        if key is not self._key or blocks is None:
-            blocks = Blocks.of(self.rows_of(chunk))
-            if self._keeps:
-                chunk.memo["white"] = (self._key, blocks)
+        kept: tuple[object, Blocks] | None = chunk.memo.get("white")
+        if kept is not None and kept[0] is self._key:
+            return kept[1]
+        blocks = Blocks.of(self.rows_of(chunk))
+        if self._keeps:
+            chunk.memo["white"] = (self._key, blocks)
         return blocks

@@ -55,7 +55,7 @@ class Triangle(Additive):
     def _combine(self, other: Self, sign: int) -> Self:
         if sign < 0:
             raise TypeError("rows cannot be taken out of a triangular factor")
-        return type(self)(np.linalg.qr(np.vstack([self.R, other.R]), mode="r"))
+        return type(self)(np.asarray(np.linalg.qr(np.vstack([self.R, other.R]), mode="r")))
 
 
 def moments_of(chunk: Chunk) -> Moments:
@@ -63,7 +63,7 @@ def moments_of(chunk: Chunk) -> Moments:
     X = np.asarray(chunk.X, dtype=np.float64)
     centre = X.mean(axis=0)
     gaps = X - centre
-    return Moments(np.float64(len(X)), centre, gaps.sum(axis=0), gaps.T @ gaps)
+    return Moments(np.asarray(float(len(X))), centre, gaps.sum(axis=0), gaps.T @ gaps)
 
 
 def whitening_of(reduce: Reduction, n_components: int | None, solver: str = "svd") -> Whitening:
@@ -74,7 +74,8 @@ def whitening_of(reduce: Reduction, n_components: int | None, solver: str = "svd
     reduce
         Sums over the chunks.
     n_components
-        How many directions to keep; None for as many as the rank allows.
+        How many directions to keep; None for as many as the data have. If the rank is less than what is asked for, a
+        warning says so.
     solver
         "eigh": eigenvectors of the covariance matrix. "svd": those of the rows themselves, by triangular factors of
         the chunks, wherever the covariance matrix would not do.
@@ -100,7 +101,7 @@ def _of_rows(reduce: Reduction, mean: Array, n: int) -> tuple[Array, Array]:
     """Variances and directions from the rows, without squares of them."""
 
     def triangle_of(chunk: Chunk) -> Triangle:
-        return Triangle(np.linalg.qr(np.asarray(chunk.X, dtype=np.float64) - mean, mode="r"))
+        return Triangle(np.asarray(np.linalg.qr(np.asarray(chunk.X, dtype=np.float64) - mean, mode="r")))
 
     _, sizes, directions = np.linalg.svd(reduce(triangle_of).R)
     values = np.zeros(len(mean))
@@ -120,17 +121,12 @@ def _n_kept(values: Array, least: float, mean: Array, n: int, asked: int | None,
     if wanted > most:
         warnings.warn(f"n_components is too large: it will be set to {most}", UserWarning, stacklevel=2)
         wanted = most
-    if wanted > rank:
-        _tell_rank(rank, wanted, solver)
+    told = f"the data have rank {rank}, so that {rank} components are found instead of {wanted}"
+    if wanted > rank and solver == "eigh":
+        warnings.warn(f"There are some small singular values: {told}", UserWarning, stacklevel=2)
+    elif wanted > rank and asked is not None:
+        warn_of_fit(told)
     return min(wanted, rank)
-
-
-def _tell_rank(rank: int, wanted: int, solver: str) -> None:
-    message = f"the data have rank {rank}, so that {rank} components are found instead of {wanted}"
-    if solver == "eigh":
-        warnings.warn(f"There are some small singular values: {message}", UserWarning, stacklevel=2)
-    else:
-        warn_of_fit(message)
 
 
 def inverse_root(C: Array) -> Array:
