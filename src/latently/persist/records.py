@@ -54,6 +54,8 @@ RECORDS = {
     "bayes-coefficients/1": "latently.predict.bayes.multinomial_nb:Coefficients",
     # regression
     "regression-statistics/1": "latently.predict.linear.sums:RegressionStatistics",
+    # dictionaries
+    "dictionary-sums/1": "latently.factor.sparse.atoms:CodeSums",
     # sequences
     "context-counts/1": "latently.sequence.markov.counts:ContextCounts",
     "input-spread/1": "latently.sequence.inputs.table:Spread",
