@@ -47,7 +47,7 @@ def descend(G, sizes, alpha, positive, most, enough, s, q, moves):
 
 @njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 def target(G, b, alpha, s, active, m, L, x):
-    """Coefficients x (m,) that are best for the atoms in use as long as no sign changes; False if they are dependent."""
+    """Coefficients x (m,) that are best for the atoms in use if no sign changes; False if they are dependent."""
     for a in range(m):
         g = G[active[a]]
         total = b[active[a]] - (alpha if s[active[a]] > 0 else -alpha)
@@ -97,7 +97,7 @@ def settle(G, b, alpha, s, q, active, m, L, x):
 
 @njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def code_row(G, sizes, b, alpha, positive, max_iter, tol, s, q, moves, active, L, x):
-    """Code s of one row with b = D x, from where it is; False if it did not converge.
+    """Code s of one row with b = D x, from zero; False if it did not converge.
 
     Coordinate descent finds the atoms in use, whose coefficients are then solved for together; again and again, until
     no coefficient has far to go. Atoms that are dependent are left to descent alone.
@@ -105,14 +105,9 @@ def code_row(G, sizes, b, alpha, positive, max_iter, tol, s, q, moves, active, L
     k = len(b)
     largest = 0.0
     for j in range(k):
-        q[j] = b[j]
+        q[j], s[j] = b[j], 0.0
         largest = max(largest, abs(b[j]))
-        if sizes[j] <= 0.0 or (positive and s[j] < 0.0):
-            s[j] = 0.0
-    for j in range(k):
-        if s[j] != 0.0:
-            move(s[j], G[j], q)
-    enough = tol * largest
+    enough = tol * max(alpha, 1e-6 * largest)
     rough = 0.05 * alpha
     for _ in range(max_iter):
         if descend(G, sizes, alpha, positive, k, max(rough, enough), s, q, moves) <= enough:
@@ -129,10 +124,10 @@ def code_row(G, sizes, b, alpha, positive, max_iter, tol, s, q, moves, active, L
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True)
 def coordinate_descent(G, sizes, B, alpha, positive, max_iter, tol, codes, q, moves, active, L, x):
-    """Codes (n, k) that minimise |x - s D|^2 / 2 + alpha |s|_1 for rows with B = X D', in place; rows not converged.
+    """Codes (n, k) that minimise |x - s D|^2 / 2 + alpha |s|_1 for rows with B = X D'; rows not converged.
 
     G is D D' and sizes its diagonal. A row has converged when no coefficient could move its gradient by more than tol
-    of the largest |b|.
+    of alpha (or, if that is tiny, of a share of the largest |b|).
     """
     missed = 0
     for i in range(B.shape[0]):

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from latently.data.open import as_source
 from latently.data.sources.chunks import Chunk
+from latently.data.tables.matrix import FloatArray
 from latently.factor.missing import refuse_missing
 from latently.factor.sparse.codes import Coder
 from latently.learn.engine.cores import threads
@@ -31,7 +32,7 @@ class SparseCodes:
     n_jobs: int | None
     components_: Array
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> FloatArray:
         """(rows, atoms) sparse codes of rows; twice as many columns with `split_sign`."""
         check_is_fitted(self)
         with refuse_missing(type(self).__name__):
@@ -49,7 +50,7 @@ class SparseCodes:
         codes = codes[:, :k] - codes[:, k:] if self.split_sign else codes
         return np.asarray(codes @ self.components_)
 
-    def _codes(self, rows: Array, coder: Coder) -> Array:
+    def _codes(self, rows: FloatArray, coder: Coder) -> FloatArray:
         """Codes of rows, on all threads; a warning if some ran out of steps."""
         D = np.asarray(self.components_, dtype=np.float64)
 
@@ -73,7 +74,7 @@ class SparseCodes:
         alpha = alpha if self.eta is None else alpha / 2
         return Coder(self.transform_algorithm, float(alpha), most, self.positive_code, self.transform_max_iter)
 
-    def _split(self, codes: Array) -> Array:
+    def _split(self, codes: FloatArray) -> FloatArray:
         return np.hstack([np.maximum(codes, 0), np.maximum(-codes, 0)]) if self.split_sign else codes
 
     def _jobs(self) -> AbstractContextManager[None]:

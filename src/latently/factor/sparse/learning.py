@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from latently.data.sources.chunks import Chunk, KeptSource
+from latently.data.sources.chunks import Chunk
 from latently.factor.sparse.atoms import CodeSums, Problem
 from latently.factor.sparse.codes import Coder
-from latently.factor.sparse.start import Draw, Start
+from latently.factor.sparse.start import Draw
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import Reduction
 
+_PATIENCE = 3  # walks whose objectives, which vary with the batches, are looked at together
 Told = Callable[[int, Array, float], Any]
 
 
@@ -56,13 +57,11 @@ class Learnt:
     converged: bool = False
 
 
-def alternate(reduce: Reduction, plan: Plan, start: Start) -> Learnt:
+def alternate(reduce: Reduction, plan: Plan, start: Array) -> Learnt:
     """Codes of all rows for given atoms, atoms for given codes, in turn, until the objective hardly falls."""
-    keeps = isinstance(reduce.source, KeptSource) and plan.coder.algorithm == "lasso_cd"
-    found = Learnt(start.D, CodeSums.none(start.D))
+    found = Learnt(start, CodeSums.none(start))
     for iteration in range(plan.max_iter):
-        first = start.codes if iteration == 0 else None
-        sums: CodeSums = reduce(coding(plan.coder, found.D, first, keeps))
+        sums: CodeSums = reduce(coding(plan.coder, found.D))
         D, sums, unused = plan.problem.updated(sums, found.D)
         costs = [*found.costs, plan.problem.cost(sums, D)]
         found = Learnt(refreshed(plan.problem, D, unused, plan.draw), sums, costs, plan.is_done(costs))
@@ -72,16 +71,12 @@ def alternate(reduce: Reduction, plan: Plan, start: Start) -> Learnt:
     return found
 
 
-def coding(coder: Coder, D: Array, first: Array | None = None, keeps: bool = False) -> Callable[[Chunk], CodeSums]:
-    """What a chunk adds to the sums; codes of the iteration before are where descent starts."""
+def coding(coder: Coder, D: Array) -> Callable[[Chunk], CodeSums]:
+    """What a chunk adds to the sums."""
 
     def sums_of(chunk: Chunk) -> CodeSums:
         X = np.asarray(chunk.X, dtype=np.float64)
-        start = chunk.memo.get("codes") if first is None else first[chunk.start : chunk.stop]
-        codes, missed = coder(X, D, start)
-        if keeps:
-            chunk.memo["codes"] = codes
-        return CodeSums.of(X, codes, missed)
+        return CodeSums.of(X, *coder(X, D))
 
     return sums_of
 
@@ -94,14 +89,15 @@ def refreshed(problem: Problem, D: Array, unused: list[int], draw: Draw) -> Arra
     return D
 
 
-def walks(reduce: Reduction, plan: Plan, start: Start, size: int, rng: np.random.RandomState) -> Learnt:
-    """Walk through the table, batch by batch, until the mean objective of a walk hardly falls."""
-    found, costs, steps = Learnt(start.D, CodeSums.none(start.D)), [], 0
+def walks(reduce: Reduction, plan: Plan, start: Array, size: int, rng: np.random.RandomState) -> Learnt:
+    """Walk through the table, batch by batch, until some walks have not made the mean objective of a row fall."""
+    found, costs, steps = Learnt(start, CodeSums.none(start)), [], 0
     for walk in range(plan.max_iter):
         found, cost, steps = _walk(_batches(reduce.source, size, rng), plan, found, size, steps)
         costs.append(cost)
         plan.tell(walk, found.D, cost)
-        if plan.is_done(costs):
+        earlier, late = costs[:-_PATIENCE], costs[-_PATIENCE:]
+        if earlier and min(earlier) - min(late) < plan.tol * min(late):
             return Learnt(found.D, found.sums, costs, True)
     return Learnt(found.D, found.sums, costs, False)
 

@@ -1,7 +1,6 @@
 """Where dictionary learning starts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,22 +16,13 @@ Draw = Callable[[], Array]
 """Gives a row of the data, with a little noise."""
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Atoms (k, d), and codes (n, k) of all rows where they are known."""
-
-    D: Array
-    codes: Array | None = None
-
-
-def svd_start(reduce: Reduction, k: int) -> Start:
+def svd_start(reduce: Reduction, k: int) -> Array:
     """Principal directions with their sizes, and zeros for further atoms: those are drawn from the rows later on."""
     source = reduce.source
     if isinstance(source, KeptSource) and (source.n_rows or 0) <= _MANY:
         rows = np.concatenate([np.asarray(chunk.X, dtype=np.float64) for chunk in source])
         U, sizes, V = svd(rows, full_matrices=False)
-        U, V = svd_flip(U, V)
-        return Start(padded(sizes[:, None] * V, k, 0), padded(U, k, 1))
+        return padded(sizes[:, None] * svd_flip(U, V)[1], k)
 
     def squares_of(chunk: Chunk) -> Any:
         X = np.asarray(chunk.X, dtype=np.float64)
@@ -40,24 +30,24 @@ def svd_start(reduce: Reduction, k: int) -> Start:
 
     values, vectors = np.linalg.eigh(reduce(squares_of))
     V = vectors.T[::-1] * np.where(vectors.T[::-1].sum(axis=1) < 0, -1.0, 1.0)[:, None]
-    return Start(padded(np.sqrt(np.maximum(values[::-1], 0))[:, None] * V, k, 0))
+    return padded(np.sqrt(np.maximum(values[::-1], 0))[:, None] * V, k)
 
 
-def unit_start(D: Array, draw: Draw) -> Start:
+def unit_start(D: Array, draw: Draw) -> Array:
     """Atoms of length one, rows in place of those that are zero."""
     D = D.copy()
     for j in np.flatnonzero(~D.any(axis=1)):
         D[j] = draw()
     lengths = np.linalg.norm(D, axis=1, keepdims=True)
-    return Start(D / np.where(lengths > 0, lengths, 1.0))
+    return np.asarray(D / np.where(lengths > 0, lengths, 1.0))
 
 
-def given_start(D: Any, codes: Any, k: int, d: int) -> Start:
-    """A start of the user's own."""
-    D = np.array(D, dtype=np.float64)
+def given_start(given: Any, k: int, d: int) -> Array:
+    """(k, d) atoms of the user's own."""
+    D = np.array(given, dtype=np.float64)
     if D.ndim != 2 or D.shape[1] != d:
         raise ValueError(f"dict_init must have {d} columns, as X has; its shape is {D.shape}")
-    return Start(padded(D, k, 0), None if codes is None else padded(np.array(codes, dtype=np.float64), k, 1))
+    return padded(D, k)
 
 
 def drawing(source: ChunkSource, rng: np.random.RandomState) -> Draw:
@@ -80,14 +70,12 @@ def drawing(source: ChunkSource, rng: np.random.RandomState) -> Draw:
     return draw
 
 
-def padded(values: Array, k: int, axis: int) -> Array:
-    """The first k rows (or columns), with zeros if there are fewer.
+def padded(D: Array, k: int) -> Array:
+    """The first k rows, with zeros if there are fewer.
 
     Examples
     --------
-    >>> padded(np.ones((1, 2)), 2, axis=0)
+    >>> padded(np.ones((1, 2)), 2)
     array([[1., 1.], [0., 0.]])
     """
-    values = values[:k] if axis == 0 else values[:, :k]
-    missing = k - values.shape[axis]
-    return np.pad(values, ((0, missing), (0, 0)) if axis == 0 else ((0, 0), (0, missing)))
+    return np.pad(D[:k], ((0, max(k - len(D), 0)), (0, 0)))
