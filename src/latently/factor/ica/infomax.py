@@ -47,7 +47,7 @@ class InfoMax(IndependentComponents):
     mean_ : (d,)
     whitening_ : (k, d) maps centred rows to white coordinates
     signs_ : (k,) 1 for sources with heavy tails, -1 for those with light ones
-    loss_ : minus the mean log-likelihood of white rows, up to a constant
+    loss_ : minus the mean log-likelihood of white rows
     n_iter_ : steps taken
     converged_ : whether it converged
 

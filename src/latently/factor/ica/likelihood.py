@@ -8,6 +8,8 @@ from latently.factor.ica.contrast import likelihood_means
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
 
+# Logarithms of the integrals of 1 / cosh(y), exp(-y^2 / 2) / cosh(y) and exp(-y^2 / 2) cosh(y).
+_LOG_PI, _LOG_HEAVY, _LOG_LIGHT = 1.1447298858494002, 0.6195404611792522, 1.4189385332046727
 _LEAST = 0.01  # eigenvalues of the curvature are kept above it
 
 
@@ -21,7 +23,7 @@ class Point:
     Parameters
     ----------
     W : (k, k)
-    loss : minus the mean log-likelihood, up to a constant
+    loss : minus the mean log-likelihood
     gradient : (k, k) E[psi(y) y'] - 1
     derivative : (k,) E[psi'(y)]
     curvature : (k,) E[psi'(y) y^2]
@@ -64,7 +66,7 @@ class Likelihood:
         C = W @ W.T  # E[y y'], since z is white
         tanh_y = cross @ W.T  # (k, k) E[tanh(y) y']
         share = float(self.extended)
-        loss = -np.linalg.slogdet(W)[1] + float(signs @ columns[:, 0]) + share * np.trace(C) / 2
+        loss = -np.linalg.slogdet(W)[1] + float(signs @ columns[:, 0]) + share * np.trace(C) / 2 + self._norms(signs)
         power = np.diag(C).copy()
         excess = columns[:, 1] * power - np.diag(tanh_y)  # above 0 for heavy tails
         return Point(
@@ -77,6 +79,12 @@ class Likelihood:
             signs,
             np.where(excess < 0, -1.0, 1.0) if self.extended else signs,
         )
+
+    def _norms(self, signs: Array) -> float:
+        """Logarithms of the integrals of all densities."""
+        if not self.extended:
+            return len(signs) * _LOG_PI
+        return float(np.where(signs > 0, _LOG_HEAVY, _LOG_LIGHT).sum())
 
     def begin(self, W: Array) -> Point:
         """The first point, with the signs that its sources ask for."""
