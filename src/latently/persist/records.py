@@ -49,6 +49,8 @@ RECORDS = {
     "bayes-coefficients/1": "latently.predict.bayes.multinomial_nb:Coefficients",
     # regression
     "regression-statistics/1": "latently.predict.linear.sums:RegressionStatistics",
+    # dictionaries
+    "dictionary-sums/1": "latently.factor.sparse.atoms:CodeSums",
     # sequences
     "gaussian-mixture-moments/1": "latently.distributions.components.gaussian.mixtures:MixtureMoments",
     "hmm-statistics/1": "latently.sequence.model.hmm:HmmStatistics",

@@ -1,0 +1,140 @@
+"""FastICA: a fixed point of a nonlinear contrast."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+
+from latently.factor.ica.base import IndependentComponents, Separation
+from latently.factor.ica.contrast import Contrast, Nonlinearity
+from latently.factor.ica.fixed_point import deflation, parallel
+from latently.factor.ica.gaussianity import non_gaussianity
+from latently.factor.ica.start import start_of
+from latently.factor.ica.white_data import WhiteData
+from latently.factor.ica.whitening import Whitening, whitening_of
+from latently.learn.engine.protocol import Array
+
+
+class FastICA(IndependentComponents):
+    """Independent components by fixed points of a nonlinear contrast.
+
+    Each step is one sum over the rows, on all threads; the result is the same for any number of them. Components come
+    in a fixed order: those that explain most of the data first, each with the largest entry of its column of `mixing_`
+    positive.
+
+    Parameters
+    ----------
+    n_components
+        Number of components; None for as many as there are columns (or the rank of the data, if that is less).
+    algorithm
+        "parallel": all components at once, "deflation": one after the other.
+    whiten
+        "unit-variance": sources have variance one. "arbitrary-variance": they have variance one over the number of
+        rows. False: X is white already, and is neither centred nor turned.
+    fun
+        Contrast: "logcosh", "exp", "cube" (kurtosis), or a function of an array that gives g and the mean of g'
+        over the last axis.
+    fun_args
+        Arguments of the function; "logcosh" has `alpha` between 1 and 2.
+    max_iter, tol
+        Steps at most; converged when no component turns by more than this.
+    w_init
+        (k, k) start; drawn from a normal distribution if None.
+    whiten_solver
+        "svd", which also serves where columns are almost collinear, or "eigh".
+    random_state
+        Seed or generator for the start.
+
+    Attributes
+    ----------
+    components_ : (k, d) maps centred rows to sources
+    mixing_ : (d, k) maps sources to centred rows
+    mean_ : (d,)
+    whitening_ : (k, d) maps centred rows to white coordinates of variance one
+    n_iter_ : steps taken (with "deflation", the most of any component)
+    converged_ : whether it converged
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.linspace(0, 8, 2000)
+    >>> S = np.c_[np.sin(2 * t), np.sign(np.sin(3 * t))]
+    >>> X = S @ np.array([[1.0, 0.5], [2.0, 1.0]]).T + np.array([[0.0, 1.0]]) * S
+    >>> model = FastICA(random_state=0).fit(X)
+    >>> np.abs(np.corrcoef(model.transform(X).T, S.T)[:2, 2:]).max(axis=1).round(2)
+    array([1., 1.])
+    """
+
+    _opening = "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations."
+    _is_iterative = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "algorithm": [StrOptions({"parallel", "deflation"})],
+        "whiten": [StrOptions({"arbitrary-variance", "unit-variance"}), Options(bool, {False})],
+        "fun": [StrOptions({"logcosh", "exp", "cube"}), callable],
+        "fun_args": [dict, None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "w_init": ["array-like", None],
+        "whiten_solver": [StrOptions({"eigh", "svd"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        algorithm: Literal["parallel", "deflation"] = "parallel",
+        whiten: Any = "unit-variance",
+        fun: str | Nonlinearity = "logcosh",
+        fun_args: dict[str, Any] | None = None,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        w_init: ArrayLike | None = None,
+        whiten_solver: Literal["eigh", "svd"] = "svd",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.whiten = whiten
+        self.fun = fun
+        self.fun_args = fun_args
+        self.max_iter = max_iter
+        self.tol = tol
+        self.w_init = w_init
+        self.whiten_solver = whiten_solver
+        self.random_state = random_state
+
+    def _whitening(self, reduce: Any) -> Whitening:
+        if self.whiten:
+            return whitening_of(reduce, self.n_components, self.whiten_solver)
+        if self.n_components is not None:
+            warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=2)
+        return Whitening.none(self.n_features_in_, reduce(lambda chunk: chunk.n_rows))
+
+    def _separate(self, data: WhiteData, start: Array | None) -> Separation:
+        solve = parallel if self.algorithm == "parallel" else deflation
+        begin = start_of(self.w_init, data.n_components, self.random_state) if start is None else start
+        W, n_iter, converged = solve(data, self._contrast(), begin, self.tol, self.max_iter)
+        return Separation(W, n_iter, converged, non_gaussianity(data, W))
+
+    def _contrast(self) -> Contrast:
+        options = self.fun_args or {}
+        alpha = options.get("alpha", 1.0)
+        if not 1 <= alpha <= 2:
+            raise ValueError("alpha must be in [1,2]")
+        return Contrast(self.fun, float(alpha), options)
+
+    def _centre(self) -> Any:
+        return self.mean_ if self.whiten else 0.0
+
+    def _remember(self, found: Separation, whitening: Whitening, dtype: Any) -> None:
+        super()._remember(found, whitening, dtype)
+        if not self.whiten:
+            del self.mean_, self.whitening_
+        elif self.whiten == "arbitrary-variance":
+            size = np.asarray(np.sqrt(whitening.rows), dtype=dtype)
+            self.components_, self.mixing_ = self.components_ / size, self.mixing_ * size

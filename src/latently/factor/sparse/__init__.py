@@ -1,0 +1,1 @@
+"""Sparse coding: rows as few atoms of a dictionary, and dictionaries that make them so."""
