@@ -9,6 +9,8 @@ from latently.kernel.base import Array
 from latently.learn.engine.cores import n_threads, single_threaded_blas
 from latently.learn.engine.thread_pool import crew, in_order
 
+_TILE = 256  # rows that are mirrored at a time
+
 
 def for_blocks(n: int, work: Callable[[int, int], None], rows: int | None = None) -> None:
     """Call work(start, stop) for blocks of rows that together are 0 to n - 1.
@@ -49,6 +51,9 @@ def filled(out: Array, fill: Callable[[int, int], None], same: bool) -> Array:
     n = len(out)
     for_blocks(n, fill, rows=max(1, min(32, -(-n // 8))))
     if same:
-        lower = np.tril_indices(n, -1)
-        out[lower] = out.T[lower]
+        for start in range(0, n, _TILE):
+            stop = min(start + _TILE, n)
+            out[start:stop, :start] = out[:start, start:stop].T
+            square = out[start:stop, start:stop]
+            square[...] = np.triu(square) + np.triu(square, 1).T
     return out
