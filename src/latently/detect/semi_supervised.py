@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.detect.ball import descend
-from latently.detect.one_class import NO_DENSITY, SHARED_CONSTRAINTS
+from latently.detect.one_class import EXPECTED_FAILURES, SHARED_CONSTRAINTS
 from latently.detect.support import KernelDetector, guessed_start
 from latently.kernel.base import Array
 from latently.learn.qp import Solution
@@ -31,7 +31,7 @@ class SemiSupervisedSVDD(KernelDetector):
     nu
         Share of the unlabelled rows that may lie outside.
     kappa
-        How much the margin counts, from 0 to below 1: this share of the weight of the labelled rows must support it.
+        How much the margin counts, from 0 to below 1: labelled rows get this share of the most weight they can have.
     labelled_weight
         How much all labels together count, beside the unlabelled rows that may lie outside.
     method
@@ -146,7 +146,7 @@ class SemiSupervisedSVDD(KernelDetector):
         With a margin g, labelled rows have a linear term of -g. Their weight grows with g, so g is found by bisection;
         each solution starts from the one before.
         """
-        wanted = self.kappa * float(upper[known].sum())
+        wanted = self.kappa * _most_weight(upper, signs, known, float(signs @ start))
 
         def solved(margin: float, begin: Array) -> tuple[Solution, float]:
             found = self._solved(values, begin, upper, p=np.where(known, -margin, 0.0), y=signs)
@@ -188,7 +188,13 @@ class SemiSupervisedSVDD(KernelDetector):
         return np.asarray(2.0 * inner - self._kernel.diag(self._things(X, reset=False)) - self._length)
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        return dict(NO_DENSITY)
+        return dict(EXPECTED_FAILURES)
+
+
+def _most_weight(upper: Array, signs: Array, known: npt.NDArray[np.bool_], total: float) -> float:
+    """The most weight that labelled rows can have: outliers are balanced by rows that belong."""
+    outliers = min(float(upper[signs < 0].sum()), float(upper[signs > 0].sum()) - total)
+    return outliers + min(float(upper[known & (signs > 0)].sum()), total + outliers)
 
 
 def _labels(y: Any, n: int) -> Array:

@@ -137,7 +137,8 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
     """(n,) weights; ones if None."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.full(n, float(sample_weight)) if np.ndim(sample_weight) == 0 else np.asarray(sample_weight, dtype=float)
+    weights = np.asarray(sample_weight, dtype=float)
+    weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (n,):
         raise ValueError(f"sample_weight and X have incompatible shapes: {weights.shape} for {n} rows")
     as_matrix(weights[:, None], name="sample_weight")
