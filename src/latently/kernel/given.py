@@ -62,7 +62,8 @@ def named_kernel(name: Any, *, gamma: Any, degree: int, coef0: float, rows: Arra
     name
         "linear", "poly", "rbf", "sigmoid", a function or a kernel.
     gamma
-        "scale" (1 / (columns times the variance of all values)), "auto" (1 / columns) or a number.
+        "scale" (1 / (columns times the variance of all values)), "auto" (1 / columns), a number, or None: the median
+        distance is the width of "rbf", and "auto" for the others.
     degree, coef0
         Of the polynomial and the sigmoid.
     rows
@@ -74,6 +75,8 @@ def named_kernel(name: Any, *, gamma: Any, degree: int, coef0: float, rows: Arra
         return FunctionKernel(name)
     if name == "linear":
         return Linear()
+    if name == "rbf" and gamma is None:
+        return RBF()
     assert rows is not None
     width = _gamma(gamma, rows)
     if name == "rbf":
@@ -87,4 +90,4 @@ def _gamma(gamma: Any, rows: Array) -> float:
     if gamma == "scale":
         spread = float(rows.var())
         return 1.0 / (rows.shape[1] * spread) if spread > 0 else 1.0
-    return 1.0 / rows.shape[1] if gamma == "auto" else float(gamma)
+    return 1.0 / rows.shape[1] if gamma in ("auto", None) else float(gamma)
