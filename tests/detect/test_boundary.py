@@ -147,7 +147,7 @@ def test_bad_input_is_named(cls):
 
 def test_bad_labels_are_named():
     with pytest.raises(ValueError, match="1 for rows that belong, -1 for outliers and 0"):
-        SemiSupervisedSVDD().fit(IRIS, np.full(150, 2))
+        SemiSupervisedSVDD().fit(IRIS, np.r_[-1, np.full(149, 2)])
     with pytest.raises(ValueError, match="calls every row an outlier"):
         SemiSupervisedSVDD().fit(IRIS, -np.ones(150))
     with pytest.raises(ValueError, match="calls every row an outlier"):

@@ -7,6 +7,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from latently.kernel.base import Array
 
+_ROUNDING = 1e-9  # of scores
+
 
 @dataclass(frozen=True, eq=False)
 class Tails:
@@ -45,7 +47,8 @@ class Tails:
 
     def probability(self, scores: Array) -> Array:
         """Chance that a usual row scores as low: rank among the scores and itself."""
-        below = np.searchsorted(self.scores, scores, side="right")
+        # a row of the fit may score differently in the last digits when it is asked about again
+        below = np.searchsorted(self.scores, scores + _ROUNDING * (np.abs(scores) + np.ptp(self.scores)), side="right")
         return np.asarray((1.0 + below) / (1.0 + len(self.scores))).clip(max=1.0)
 
     def threshold(self, rate: float) -> float:
@@ -62,6 +65,21 @@ class Tails:
     def outlier_probability(self, scores: Array) -> Array:
         """Probability of being an outlier."""
         return np.asarray(np.interp(scores, self.knots, self.probabilities))
+
+
+def lower_quantile(scores: Array, share: float, weights: Array | None = None) -> float:
+    """The score below which at most this share of the weight lies.
+
+    Examples
+    --------
+    >>> lower_quantile(np.array([3.0, 1.0, 2.0, 4.0]), 0.25)
+    2.0
+    """
+    order = np.argsort(scores, kind="stable")
+    each = np.ones(len(scores)) if weights is None or not len(weights) else weights
+    below = np.cumsum(each[order]) - each[order]
+    last = int(np.flatnonzero(below <= share * each.sum() * (1 + 1e-12))[-1])
+    return float(scores[order[last]])
 
 
 def _from_labels(scores: Array, y: Array) -> tuple[Array, Array]:

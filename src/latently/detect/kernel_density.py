@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from latently.detect.bandwidth import held_out_bandwidth, ruled_bandwidth
 from latently.detect.base import Detector
 from latently.detect.boxes import KINDS, Boxes, log_norm
-from latently.detect.calibration import Tails
+from latently.detect.calibration import Tails, lower_quantile
 from latently.detect.read import column_names, read_table
 from latently.detect.reasons import Reasons
 from latently.kernel.base import Array
@@ -132,8 +132,7 @@ class KernelDensity(Detector):
         self.bandwidth_ = self._chosen_bandwidth(rows)
         self._boxes = Boxes.of(rows, weights)
         self._reasons = Reasons.of(rows, column_names(self, rows.shape[1]))
-        self.__dict__.pop("offset_", None)
-        self.__dict__.pop("_tails", None)
+        self._memo: dict[str, Any] = {}
         return self
 
     def _chosen_bandwidth(self, rows: Array) -> float:
@@ -149,7 +148,9 @@ class KernelDensity(Detector):
     def score_samples(self, X: Any) -> Array:
         """Log density (n,) of each row."""
         check_is_fitted(self)
-        rows = np.asarray(read_table(self, X, reset=False), dtype=float)
+        return self._log_density(np.asarray(read_table(self, X, reset=False), dtype=float))
+
+    def _log_density(self, rows: Array) -> Array:
         norm = log_norm(self.kernel, rows.shape[1], self.bandwidth_) + np.log(self._total)
         if self.metric in ("euclidean", "l2", "minkowski", "p") and not self.metric_params:
             atol = self.atol * np.exp(min(norm, 700.0))
@@ -195,16 +196,44 @@ class KernelDensity(Detector):
         each = weights if len(weights) else np.ones(len(points))
         return Expansion(RBF(width=self.bandwidth_), points, each / each.sum())
 
-    def __getattr__(self, name: str) -> Any:
-        # the threshold takes scores of the rows of the fit, which are computed when it is first asked for
-        if name in ("offset_", "_tails") and "_boxes" in self.__dict__:
-            points = self._boxes.points
+    # the threshold takes scores of the rows of the fit, which are computed when it is first asked for
+
+    @property
+    def offset_(self) -> float:  # type: ignore[override]
+        """Score at the threshold."""
+        return float(self._usual("offset"))
+
+    @offset_.setter
+    def offset_(self, value: float) -> None:
+        self._memo["offset"] = value
+
+    @property
+    def _tails(self) -> Tails:  # type: ignore[override]
+        found = self._usual("tails")
+        assert isinstance(found, Tails)
+        return found
+
+    @_tails.setter
+    def _tails(self, value: Tails) -> None:
+        self._memo["tails"] = value
+
+    def _usual(self, name: str) -> Any:
+        if not hasattr(self, "_memo"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted")
+        if name not in self._memo:
+            points, weights = self._boxes.points, self._boxes.weights
             some = np.random.default_rng(0).permutation(len(points))[:_USUAL]
-            scores = self.score_samples(points[some])
-            self._tails = Tails.of(scores)
-            self.offset_ = float(np.percentile(scores, 100.0 * self.contamination))
-            return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            scores = self._log_density(points[some])
+            self._memo.setdefault("tails", Tails.of(scores))
+            self._memo.setdefault(
+                "offset", lower_quantile(scores, self.contamination, weights[some] if len(weights) else None)
+            )
+        return self._memo[name]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_score_is_the_mean_of_score_samples": "the sum, as in scikit-learn's class of the same name"}

@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.detect.ball import descend
-from latently.detect.one_class import EXPECTED_FAILURES, SHARED_CONSTRAINTS
+from latently.detect.one_class import EXPECTED_FAILURES, ORDER, SHARED_CONSTRAINTS
 from latently.detect.support import KernelDetector, guessed_start
 from latently.kernel.base import Array
 from latently.learn.qp import Solution
@@ -107,7 +107,8 @@ class SemiSupervisedSVDD(KernelDetector):
         X
             Rows, or what the kernel reads.
         y
-            (n,) 1 for rows known to belong, -1 for known outliers, 0 for all others; no labels if None.
+            (n,) 1 for rows known to belong, -1 for known outliers, 0 for all others; no labels if None. A target of
+            another kind, without -1, is not used.
         """
         things, values = self._begin(X)
         own = np.asarray(values.diagonal, dtype=float)
@@ -188,7 +189,7 @@ class SemiSupervisedSVDD(KernelDetector):
         return np.asarray(2.0 * inner - self._kernel.diag(self._things(X, reset=False)) - self._length)
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        return dict(EXPECTED_FAILURES)
+        return EXPECTED_FAILURES | {"law_row_order_does_not_matter": ORDER}
 
 
 def _most_weight(upper: Array, signs: Array, known: npt.NDArray[np.bool_], total: float) -> float:
@@ -202,7 +203,9 @@ def _labels(y: Any, n: int) -> Array:
         return np.zeros(n)
     labels = np.asarray(y)
     if labels.dtype.kind not in "iufb" or not np.isin(labels, (-1, 0, 1)).all():
-        raise ValueError("y has 1 for rows that belong, -1 for outliers and 0 for rows without a label")
+        if labels.dtype.kind in "iuf" and (labels == -1).any():
+            raise ValueError("y has 1 for rows that belong, -1 for outliers and 0 for rows without a label")
+        return np.zeros(n)  # classes or numbers: no labels of this kind
     if labels.shape != (n,):
         raise ValueError(f"y has shape {labels.shape} for {n} rows")
     if (labels < 0).all():

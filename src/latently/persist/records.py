@@ -65,6 +65,7 @@ RECORDS = {
     "gram-cholesky/1": "latently.kernel.gram.cholesky:IncompleteCholesky",
     "gram-nystroem/1": "latently.kernel.gram.nystroem:Nystroem",
     "kernel-expansion/1": "latently.kernel.gram.expansion:Expansion",
+    "fisher-kernel/1": "latently.kernel.fisher:FittedFisher",
     "sigmoid-kernel/1": "latently.kernel.given:Sigmoid",
     # detectors
     "detector-tails/1": "latently.detect.calibration:Tails",
