@@ -1,0 +1,213 @@
+"""Detection by a model of the data: what is improbable does not belong."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, _fit_context, clone
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from latently.data.tables.matrix import as_matrix
+from latently.detect.base import Detector
+from latently.detect.read import column_names
+from latently.detect.reasons import told_rows
+from latently.distributions.base import Distribution
+from latently.kernel.base import Array, length
+from latently.learn.estimator.table import read_rows
+
+
+class ModelDetector(Detector):
+    """Scores rows by their log density under a model; missing values are allowed.
+
+    Parameters
+    ----------
+    model
+        A distribution, a mixture, a naive Bayes classifier or a hidden Markov model of latently, or anything with `fit`
+        and `score_samples`. A Gaussian with a full covariance if None. It is not changed: what is fitted is `model_`.
+    refit
+        Whether to fit a copy of the model. If not, the model is fitted already, and only the threshold is learnt.
+    contamination
+        Share of the rows of the fit that is to be called outliers.
+
+    Attributes
+    ----------
+    model_
+        The fitted model.
+    offset_
+        Score at the threshold.
+
+    Notes
+    -----
+    With a hidden Markov model X is a list of sequences, each of which gets one score, its log-likelihood per row; or a
+    table, whose rows get the log density of what comes given the rows before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=200)
+    >>> X = np.column_stack([x, x + 0.1 * rng.normal(size=200)])
+    >>> detector = ModelDetector(contamination=0.01).fit(X)
+    >>> detector.predict([[1.0, 1.0], [1.0, -1.0], [1.0, np.nan]])
+    array([ 1, -1,  1])
+    >>> detector.explain([[0.5, 2.0]])[0]["columns"][0]["column"] in ("x0", "x1")
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [None, BaseEstimator, Distribution],
+        "refit": ["boolean"],
+        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
+    }
+
+    def __init__(self, model: Any = None, *, refit: bool = True, contamination: float = 0.1) -> None:
+        self.model = model
+        self.refit = refit
+        self.contamination = contamination
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the model, and set the threshold.
+
+        Parameters
+        ----------
+        X
+            Rows as the model takes them; a list of sequences for a hidden Markov model.
+        y
+            Classes, for a naive Bayes classifier.
+        """
+        asked = self._asked(X, reset=True)
+        model = _gaussian() if self.model is None else self.model
+        if not self.refit:
+            self.model_ = model
+        elif isinstance(model, Distribution):
+            self.model_ = model.fit(asked)
+        else:
+            target = {} if y is None or not _is_classifier(model) else {"y": y}
+            self.model_ = clone(model).fit(*_sequences(asked), **target)
+        self._settle(self._scores(asked))
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """Log density (n,) of each row, or of each sequence per row."""
+        check_is_fitted(self)
+        return self._scores(self._asked(X, reset=False))
+
+    def explain(self, X: Any, *, n_columns: int = 3) -> list[dict[str, Any]]:
+        """Tell which columns make each row improbable; see `Detector.explain`.
+
+        "surprise" of a column is -log p of its value given the rest of the row, "expected" what the model puts there
+        if it is left out. The column with the most surprise, beside what it mostly has, comes first.
+        """
+        check_is_fitted(self)
+        rows = np.asarray(as_matrix(X, allow_nan=True), dtype=float)
+        if _is_sequence_model(self.model_):
+            raise ValueError("explain tells of columns of tables; this model scores sequences")
+        scores = self.score_samples(X)
+        names = column_names(self, rows.shape[1])
+        parts = [self._column(X, rows, scores, j) for j in range(rows.shape[1])]
+        told = [_ordered([part[i] | {"column": names[j]} for j, part in enumerate(parts)]) for i in range(len(rows))]
+        return told_rows(scores, self, told, n_columns)
+
+    def _column(self, X: Any, rows: Array, scores: Array, j: int) -> list[dict[str, Any]]:
+        """What is told of one column, for each row."""
+        without = self._scores_without(rows, j)
+        surprise = without - scores
+        expected, sd = self._expected(rows, j)
+        return [
+            {
+                "value": None if np.isnan(rows[i, j]) else float(rows[i, j]),
+                "surprise": 0.0 if np.isnan(rows[i, j]) else float(surprise[i]),
+                "expected": float(expected[i]),
+                "sd": float(sd[i]),
+                "deviation": 0.0 if np.isnan(rows[i, j]) else float((rows[i, j] - expected[i]) / sd[i]),
+                "score_if_expected": float(without[i]),
+            }
+            for i in range(len(rows))
+        ]
+
+    def _scores_without(self, rows: Array, j: int) -> Array:
+        """(n,) log density of the other columns."""
+        rest = [c for c in range(rows.shape[1]) if c != j]
+        if not rest:
+            return np.zeros(len(rows))
+        if isinstance(self.model_, Distribution):
+            return np.asarray(self.model_.marginal(rest).log_prob(rows[:, rest]))
+        hidden = rows.copy()
+        hidden[:, j] = np.nan
+        return np.asarray(self.model_.score_samples(hidden))
+
+    def _expected(self, rows: Array, j: int) -> tuple[Array, Array]:
+        """(n,) mean and deviation of a column given the others; alone, where the model has no such thing."""
+        if hasattr(self.model_, "impute_mean") and hasattr(self.model_, "impute_interval"):
+            hidden = rows.copy()
+            hidden[:, j] = np.nan
+            low, high = self.model_.impute_interval(hidden)
+            spread = np.maximum((high[:, j] - low[:, j]) / 3.29, np.finfo(float).tiny)  # a 90 % interval
+            return np.asarray(self.model_.impute_mean(hidden)[:, j]), np.asarray(spread)
+        if isinstance(self.model_, Distribution):
+            alone = self.model_.marginal([j])
+            return np.full(len(rows), float(alone.mean[0])), np.full(len(rows), float(np.sqrt(alone.variance[0])))
+        return np.full(len(rows), float(np.nanmean(rows[:, j]))), np.ones(len(rows))
+
+    def _asked(self, X: Any, *, reset: bool) -> Any:
+        """A table as floats with NaN, or what only the model can read."""
+        if _is_list_of_sequences(X) or _has_schema(self.model):
+            return X
+        return read_rows(self, X, reset=reset, allow_nan=True)
+
+    def _scores(self, X: Any) -> Array:
+        model = self.model_
+        if isinstance(model, Distribution):
+            return np.asarray(model.log_prob(X))
+        if not _is_sequence_model(model):
+            return np.asarray(model.score_samples(X))
+        if _is_list_of_sequences(X):
+            rows, lengths = _sequences(X)
+            return np.asarray(model.score_sequences(rows, lengths) / np.maximum(lengths, 1))
+        stream, scores = model.stream(), np.empty(length(X))
+        for i, row in enumerate(X):
+            scores[i] = stream.predict_next().log_prob(row)[0]
+            stream.push(row)
+        return scores
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _gaussian() -> Any:
+    from latently.cluster import GaussianMixture
+
+    return GaussianMixture(1)
+
+
+def _ordered(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(columns, key=lambda entry: -max(entry["surprise"], abs(entry["deviation"]) - 2.0))
+
+
+def _is_classifier(model: Any) -> bool:
+    return getattr(model, "_estimator_type", None) == "classifier" or hasattr(model, "predict_log_proba")
+
+
+def _is_sequence_model(model: Any) -> bool:
+    return hasattr(model, "score_sequences")
+
+
+def _has_schema(model: Any) -> bool:
+    return hasattr(model, "schema")
+
+
+def _is_list_of_sequences(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
+
+
+def _sequences(X: Any) -> tuple[Any, ...]:
+    if not _is_list_of_sequences(X):
+        return (X,)
+    return np.concatenate([np.asarray(part) for part in X]), np.array([len(part) for part in X])

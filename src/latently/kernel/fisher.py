@@ -1,0 +1,203 @@
+"""Fisher kernel: two things are alike if they would change the parameters of a model in the same way."""
+
+from copy import copy
+from functools import singledispatch
+from typing import Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from latently.kernel.base import Array, Kernel
+
+Information = Literal["empirical", "diagonal", "exact", "none"]
+_KINDS = ("empirical", "diagonal", "exact", "none")
+_ROUNDING = 1e-8  # share of the largest eigenvalue below which a direction of parameters says nothing
+
+
+@runtime_checkable
+class HasFisherScores(Protocol):
+    """A fitted model that tells the gradient of the log-likelihood of each thing in its parameters."""
+
+    def fisher_scores(self, X: Any) -> Array:
+        """(n, P) gradients of log p(x) in the free parameters."""
+
+
+@singledispatch
+def fisher_scores(model: Any, X: Any) -> Array:
+    """Gradients (n, P) of the log density of each row (or sequence) in the parameters of a fitted model.
+
+    A model answers by itself if it has a method `fisher_scores`, as hidden Markov models have. Gaussian and Bernoulli
+    mixtures are known by their fitted attributes. Others can be added: `fisher_scores.register(MyModel)`.
+
+    Examples
+    --------
+    >>> from latently.cluster import GaussianMixture
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [11.0]])
+    >>> mixture = GaussianMixture(1, reg_covar=0).fit(X)
+    >>> fisher_scores(mixture, X).shape  # of the mean and the variance; the one weight is not free
+    (5, 2)
+    >>> bool(np.allclose(fisher_scores(mixture, X).sum(axis=0), 0))  # zero at the maximum
+    True
+    """
+    if isinstance(model, HasFisherScores):
+        return np.asarray(model.fisher_scores(*_sequences(X)), dtype=float)
+    if hasattr(model, "covariances_") and hasattr(model, "means_"):
+        return _gaussian_scores(model, np.asarray(X, dtype=float))
+    if hasattr(model, "probabilities_") and hasattr(model, "weights_"):
+        return _bernoulli_scores(model, np.asarray(X, dtype=float))
+    raise TypeError(
+        f"{type(model).__name__} has no method fisher_scores(X): give one to it, or register a function for its class "
+        "(latently.kernel.fisher.fisher_scores.register)"
+    )
+
+
+class FisherKernel(Kernel):
+    """Inner product of the gradients of the log-likelihood, in the metric of the Fisher information.
+
+    k(x, y) = g(x)' I^-1 g(y), with g(x) the gradient of log p(x) in the parameters (Jaakkola and Haussler, 1999).
+
+    Parameters
+    ----------
+    model
+        A fitted mixture or hidden Markov model of latently, or anything with a method `fisher_scores(X)`.
+    information
+        How I is found. "empirical": the mean of g g' over the rows that the kernel is called with first (the rows a model
+        of higher level is fitted to). "diagonal": its diagonal, where parameters are many beside rows. "exact": its
+        expectation under the model, by `n_draws` draws from it. "none": I is the identity.
+    n_draws, random_state
+        Of "exact".
+    normalize
+        Whether to divide by sqrt(k(x, x) k(y, y)).
+
+    Notes
+    -----
+    `features(X)` gives I^(-1/2) g(x) as a table, for a linear classifier. A list of arrays is a list of sequences.
+
+    Examples
+    --------
+    >>> from latently.cluster import GaussianMixture
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [11.0]])
+    >>> k = FisherKernel(GaussianMixture(1, reg_covar=0).fit(X))
+    >>> K = k(X)
+    >>> round(float(np.trace(K)) / 5, 6)  # the mean squared length of a gradient is the number of parameters
+    2.0
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        information: Information = "empirical",
+        n_draws: int = 1000,
+        random_state: Any = 0,
+        normalize: bool = False,
+    ) -> None:
+        self.model = model
+        self.information = information
+        self.n_draws = n_draws
+        self.random_state = random_state
+        self.normalize = normalize
+
+    def adapted(self, X: Any) -> Kernel:
+        """The kernel with its information found from the rows."""
+        if self.information not in _KINDS:
+            raise ValueError(f"information must be one of {_KINDS}, got {self.information!r}")
+        return FittedFisher(self.model, self._root(X), normalize=self.normalize)
+
+    def features(self, X: Any, reference: Any = None) -> Array:
+        """I^(-1/2) g(x) (n, r), whose inner products are the kernel; the information is of `reference`, or of X."""
+        return np.asarray(fisher_scores(self.model, X) @ self._root(X if reference is None else reference))
+
+    def _root(self, X: Any) -> Array:
+        """(P, r) a square root of the inverse information; directions that nothing depends on are left out."""
+        if self.information == "exact":
+            gradients = fisher_scores(self.model, self._drawn())
+        else:
+            gradients = fisher_scores(self.model, X)
+        if self.information == "none":
+            return np.eye(gradients.shape[1])
+        scale = np.sqrt((gradients**2).mean(axis=0))
+        scale = np.where(scale > 0, scale, 1.0)
+        if self.information == "diagonal":
+            return np.diag(1.0 / scale)
+        values, vectors = np.linalg.eigh((gradients / scale).T @ (gradients / scale) / len(gradients))
+        kept = values > _ROUNDING * max(values[-1], 0.0)
+        return np.asarray(vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None])
+
+    def _drawn(self) -> Any:
+        """Rows drawn from the model; of a model of sequences, sequences of ten rows."""
+        if hasattr(self.model, "score_sequences"):
+            seeds = np.random.default_rng(self.random_state).integers(2**31, size=self.n_draws)
+            return [self.model.sample(10, random_state=int(seed))[0] for seed in seeds]
+        model = copy(self.model)
+        model.random_state = self.random_state
+        drawn = model.sample(self.n_draws)
+        return drawn[0] if isinstance(drawn, tuple) else drawn
+
+    def _matrix(self, X: Any, Y: Any) -> Array:
+        raise NotImplementedError("adapted")
+
+    def _diagonal(self, X: Any) -> Array:
+        raise NotImplementedError("adapted")
+
+
+class FittedFisher(Kernel):
+    """A Fisher kernel whose information is known: `root` (P, r) is a square root of its inverse."""
+
+    def __init__(self, model: Any, root: Array, *, normalize: bool = False) -> None:
+        self.model = model
+        self.root = root
+        self.normalize = normalize
+
+    def _read(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        features = [None if each is None else fisher_scores(self.model, each) @ self.root for each in (X, Y)]
+        return features[0], features[1]
+
+    def _matrix(self, X: Any, Y: Any) -> Array:
+        return np.asarray(X @ (X if Y is None else Y).T)
+
+    def _diagonal(self, X: Any) -> Array:
+        return np.asarray((X * X).sum(axis=1))
+
+
+def _sequences(X: Any) -> tuple[Any, ...]:
+    """X, or the rows and lengths of a list of sequences."""
+    if not (isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 2):
+        return (X,)
+    return np.concatenate([np.asarray(part) for part in X]), np.array([len(part) for part in X])
+
+
+def _weight_scores(shares: Array, weights: Array) -> Array:
+    """(n, K) gradient in the logits of the weights; none if there is one component only."""
+    return shares - weights if len(weights) > 1 else np.zeros((len(shares), 0))
+
+
+def _gaussian_scores(model: Any, X: Array) -> Array:
+    """Of logits of the weights, means and covariances."""
+    shares, means = np.asarray(model.predict_proba(X)), np.asarray(model.means_)
+    kind, d = model.covariance_type, X.shape[1]
+    pieces = [_weight_scores(shares, np.asarray(model.weights_))]
+    tied = 0.0
+    for k, mean in enumerate(means):
+        gap = np.nan_to_num(X - mean)  # a missing value says nothing
+        if kind in ("full", "tied"):
+            inverse = np.linalg.inv(model.covariances_[k] if kind == "full" else model.covariances_)
+            pull = gap @ inverse
+            outer = 0.5 * (pull[:, :, None] * pull[:, None, :] - inverse)[:, *np.tril_indices(d)]
+        else:
+            variances = np.broadcast_to(model.covariances_[k], (d,))
+            pull = gap / variances
+            outer = 0.5 * (pull * gap - ~np.isnan(X))
+            outer = outer if kind == "diag" else outer.sum(axis=1, keepdims=True)
+        pieces.append(shares[:, [k]] * pull)
+        if kind == "tied":
+            tied = tied + shares[:, [k]] * outer
+        else:
+            pieces.append(shares[:, [k]] * outer)
+    return np.hstack([*pieces, tied] if kind == "tied" else pieces)
+
+
+def _bernoulli_scores(model: Any, X: Array) -> Array:
+    """Of logits of the weights and of the probabilities."""
+    shares = np.asarray(model.predict_proba(X))
+    gaps = [shares[:, [k]] * np.nan_to_num(X - p) for k, p in enumerate(np.asarray(model.probabilities_))]
+    return np.hstack([_weight_scores(shares, np.asarray(model.weights_)), *gaps])
