@@ -1,6 +1,6 @@
 """Symmetric matrices: their factors, their packing into rows, and moments of rows."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from latently.distributions.statistics import Moments
 
 Kind = Literal["full", "diag", "spherical"]
 
+BLOCK = 1 << 17
+"""Numbers in a block of rows whose products are summed at once."""
 PIVOT = 1e-13
 """Share of its variance that a column must keep once the columns before it are known."""
 
@@ -97,13 +99,30 @@ def column_moments(X: Array, weights: Array) -> Moments:
     return Moments(total, centre, (w * step).sum(axis=0), (w * step**2).sum(axis=0))
 
 
-def joint_moments(X: Array, weights: Array) -> Moments:
-    """Moments of complete rows, with products of columns."""
-    total = weights.sum()
-    centre = weights @ X / total if total > 0 else np.zeros(X.shape[1])
-    step = X - centre
-    weighted = step * weights[:, None]
-    return Moments(np.asarray(total), centre, weighted.sum(axis=0), weighted.T @ step)
+def joint_moments(X: NDArray[Any], weights: Array | None = None) -> Moments:
+    """Moments of complete rows, with products of columns, in blocks that stay in the cache."""
+    n, d = X.shape
+    size = max(min(n, BLOCK // max(d, 1)), 1)
+    total = np.asarray(float(n) if weights is None else weights.sum())
+    centre = _near_mean(X, weights, size, float(total))
+    first, second, block = np.zeros(d), np.zeros((d, d)), np.empty((size, d))
+    for start in range(0, n, size):
+        step = np.subtract(X[start : start + size], centre, out=block[: min(size, n - start)])
+        if weights is None:
+            first += step.sum(axis=0)
+        else:
+            root = np.sqrt(weights[start : start + size])
+            step *= root[:, None]
+            first += root @ step
+        second += step.T @ step  # the same matrix twice: BLAS computes one triangle
+    return Moments(total, centre, first, second)
+
+
+def _near_mean(X: NDArray[Any], weights: Array | None, size: int, total: float) -> Array:
+    """(d,) the mean of the rows, or of the first of many: moments about it keep their digits."""
+    if weights is None:
+        return np.asarray(X[:size].mean(axis=0, dtype=np.float64)) if len(X) else np.zeros(X.shape[1])
+    return np.asarray(weights @ X / total) if total > 0 else np.zeros(X.shape[1])
 
 
 def regression(covariance: Array, given: NDArray[np.bool_]) -> Array:
