@@ -1,0 +1,5 @@
+"""Few hidden causes of many columns: principal components, factors, canonical correlations."""
+
+from latently.factor.pca.pca import PCA
+
+__all__ = ["PCA"]
