@@ -1,5 +1,6 @@
 """Few hidden causes of many columns: principal components, factors, canonical correlations."""
 
+from latently.factor.factor_analysis.estimator import FactorAnalysis
 from latently.factor.pca.pca import PCA
 
-__all__ = ["PCA"]
+__all__ = ["PCA", "FactorAnalysis"]

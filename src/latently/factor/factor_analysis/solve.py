@@ -40,21 +40,61 @@ def fit_covariance(S: Array, n: float, q: int, start: Array, tol: float, max_ite
     max_iter
         Steps at most.
     """
-    variance = np.diagonal(S).copy()
-    floor = SMALL * np.where(variance > 0, variance, max(float(variance.mean()), 1.0))
-    noise = np.maximum(start, floor)
-    trace: list[float] = []
-    components = np.zeros((q, len(S)))
-    for _ in range(max_iter):
+    problem = _Problem(S, n, q)
+    point = problem.at(np.maximum(start, problem.floor))
+    trace = [point.log_likelihood]
+    while len(trace) < max_iter:
+        ahead = problem.at(point.next_noise)
+        new = problem.beyond(point, ahead)
+        trace.append(new.log_likelihood)
+        if new.log_likelihood - point.log_likelihood < tol:
+            return Factors(new.components, new.noise, trace, True)
+        point = new
+    return Factors(point.components, point.noise, trace, False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Noise variances, the best loadings for them, the log-likelihood, and the best noise for these loadings."""
+
+    noise: Array
+    components: Array
+    log_likelihood: float
+    next_noise: Array
+
+
+class _Problem:
+    """A covariance that is to be explained by q factors."""
+
+    def __init__(self, S: Array, n: float, q: int) -> None:
+        self.S, self.n, self.q = S, n, q
+        self.variance = np.diagonal(S).copy()
+        typical = max(float(self.variance.mean()), np.finfo(float).tiny)
+        self.floor = SMALL * np.where(self.variance > 0, self.variance, typical)
+
+    def at(self, noise: Array) -> _Point:
+        """One step: loadings from the leading eigenvectors of the covariance in units of the noise."""
         root = np.sqrt(noise)
-        values, vectors, rest = _leading(S / root / root[:, None], q)
-        components = (np.sqrt(np.maximum(values - 1, 0.0)) * vectors).T * root
-        size = len(S) * LOG_2PI + np.log(noise).sum() + np.log(np.maximum(values, 1e-300)).sum()
-        trace.append(float(-n / 2 * (size + q + rest)))
-        if len(trace) > 1 and trace[-1] - trace[-2] < tol:
-            return Factors(components, noise, trace, True)
-        noise = np.maximum(variance - (components**2).sum(axis=0), floor)
-    return Factors(components, noise, trace, False)
+        values, vectors, rest = _leading(self.S / root / root[:, None], self.q)
+        held = np.maximum(values, 1.0)  # a factor that explains less than noise explains nothing
+        components = (np.sqrt(held - 1) * vectors).T * root
+        size = len(self.S) * LOG_2PI + np.log(noise).sum() + np.log(held).sum()
+        log_likelihood = float(-self.n / 2 * (size + (values / held).sum() + rest))
+        return _Point(
+            noise, components, log_likelihood, np.maximum(self.variance - (components**2).sum(axis=0), self.floor)
+        )
+
+    def beyond(self, point: _Point, ahead: _Point) -> _Point:
+        """Go on in the direction of two steps, as far as they let expect (Varadhan and Roland 2008), if that is better."""
+        first = np.log(ahead.noise / point.noise)
+        bend = np.log(ahead.next_noise / ahead.noise) - first
+        size = float(np.linalg.norm(bend))
+        if size == 0:
+            return ahead
+        reach = max(float(np.linalg.norm(first)) / size, 1.0)
+        step = np.clip(2 * reach * first + reach**2 * bend, -3.0, 3.0)
+        far = self.at(np.clip(point.noise * np.exp(step), self.floor, np.maximum(self.variance, self.floor)))
+        return far if far.log_likelihood >= ahead.log_likelihood else ahead
 
 
 def _leading(S: Array, q: int) -> tuple[Array, Array, float]:
