@@ -59,6 +59,11 @@ RECORDS = {
     "input-spread/1": "latently.sequence.inputs.table:Spread",
     "input-units/1": "latently.sequence.inputs.table:Units",
     "input-columns/1": "latently.sequence.inputs.table:Columns",
+    # Gram matrices
+    "gram-centring/1": "latently.kernel.gram.centring:Centring",
+    "gram-spectrum/1": "latently.kernel.gram.eigen:Spectrum",
+    "gram-cholesky/1": "latently.kernel.gram.cholesky:IncompleteCholesky",
+    "gram-nystroem/1": "latently.kernel.gram.nystroem:Nystroem",
     # preparation of tables
     "column-curve/1": "latently.prepare.columns:Curve",
     "column-step/1": "latently.prepare.columns:NumericStep",

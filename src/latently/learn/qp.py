@@ -1,0 +1,310 @@
+"""Quadratic programmes of support vector methods: one solver, by sequential minimal optimisation.
+
+    minimise 1/2 a'Qa + p'a   subject to   y'a = constant,  0 <= a <= upper,   with Q_ij = y_i y_j K_ij
+
+Variables that violate the optimality conditions most are gathered in a working set, whose programme is solved by steps
+of two variables at a time (`compiled.learn.smo`). Then the gradient of all others follows, through columns of K of
+which the latest are kept.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from latently import compiled
+from latently.learn.engine.cores import single_threaded_blas
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+_SET = 512  # variables in a working set
+_SHRINK_EVERY = 4  # working sets between two looks at what can be left out
+_FAR = 10.0  # how many times the present violation a variable must be beyond its bound to be left out
+
+
+class Gram(Protocol):
+    """Where values of K come from."""
+
+    @property
+    def diagonal(self) -> Array:
+        """(n,) K_ii."""
+
+    def block(self, rows: Ints, columns: Ints) -> Array:
+        """(len(columns), len(rows)) values of K: one row for each column."""
+
+    def dot(self, rows: Ints, columns: Ints, weights: Array) -> Array:
+        """(len(rows),) sums over columns of weight times K."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixGram:
+    """A symmetric matrix that is in memory.
+
+    Examples
+    --------
+    >>> gram = MatrixGram(np.array([[2.0, 1.0], [1.0, 3.0]]))
+    >>> gram.block(np.array([0, 1]), np.array([1]))
+    array([[1., 3.]])
+    """
+
+    matrix: Array
+
+    @property
+    def diagonal(self) -> Array:
+        """(n,) its diagonal."""
+        return np.asarray(np.diagonal(self.matrix))
+
+    def block(self, rows: Ints, columns: Ints) -> Array:
+        """(len(columns), len(rows)) its values."""
+        whole = self.matrix[columns]
+        return whole if len(rows) == len(self.matrix) else np.asarray(whole[:, rows])
+
+    def dot(self, rows: Ints, columns: Ints, weights: Array) -> Array:
+        """(len(rows),) sums over columns of weight times value."""
+        return np.asarray(weights @ self.block(rows, columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where a quadratic programme has its minimum.
+
+    Parameters
+    ----------
+    alpha
+        (n,) the variables.
+    slope
+        (n,) y times the gradient of the objective.
+    level
+        The multiplier of the equality: the slope of variables that are strictly inside their box (rho of
+        a support vector machine).
+    objective
+        1/2 a'Qa + p'a.
+    gap
+        By how much the KKT conditions are violated.
+    n_iter
+        Steps of two variables.
+    converged
+        Whether the gap is below the tolerance.
+    """
+
+    alpha: Array
+    slope: Array
+    level: float
+    objective: float
+    gap: float
+    n_iter: int
+    converged: bool
+
+
+def minimise(
+    gram: Gram,
+    start: Array,
+    upper: Array,
+    *,
+    p: Array | None = None,
+    y: Array | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    shrinking: bool = True,
+    cache_mb: float = 200.0,
+) -> Solution:
+    """Minimise 1/2 a'Qa + p'a subject to y'a = y'start and 0 <= a <= upper, with Q_ij = y_i y_j K_ij.
+
+    Parameters
+    ----------
+    gram
+        Values of K.
+    start
+        (n,) where to begin, within its box; it says what y'a is. A solution of a similar programme saves most of the
+        work.
+    upper
+        (n,) upper bounds.
+    p
+        (n,) linear term; zeros if None.
+    y
+        (n,) signs, 1 or -1; ones if None.
+    tol
+        Converged when no KKT condition is violated by this or more.
+    max_iter
+        Steps of two variables at most; as many as it takes if None.
+    shrinking
+        Whether variables that will stay at their bounds are left out until the others are settled.
+    cache_mb
+        Megabytes for columns of K that are kept.
+
+    Examples
+    --------
+    >>> found = minimise(MatrixGram(np.diag([1.0, 4.0])), np.array([0.5, 0.5]), np.ones(2), tol=1e-9)
+    >>> found.alpha.round(6), round(found.objective, 6)
+    (array([0.8, 0.2]), 0.4)
+    """
+    n = len(start)
+    signs = np.ones(n) if y is None else np.asarray(y, dtype=float)
+    linear = np.zeros(n) if p is None else np.asarray(p, dtype=float)
+    alpha = np.array(start, dtype=float)
+    _check(alpha, np.asarray(upper, dtype=float), signs)
+    search = _Search(gram, alpha, np.array(upper, dtype=float), linear, signs, cache_mb)
+    with single_threaded_blas():
+        return search.run(tol, np.iinfo(np.int64).max if max_iter is None else max_iter, shrinking)
+
+
+def _check(alpha: Array, upper: Array, y: Array) -> None:
+    if not (np.abs(y) == 1).all():
+        raise ValueError("y holds signs: 1 or -1")
+    if not (np.isfinite(upper).all() and (upper >= 0).all()):
+        raise ValueError("upper bounds must be finite and at least 0")
+    if not ((alpha >= 0) & (alpha <= upper)).all():
+        raise ValueError("the start must be within its bounds")
+
+
+class _Columns:
+    """Columns of K on the active rows, the latest of which are kept."""
+
+    def __init__(self, gram: Gram, n: int, cache_mb: float) -> None:
+        self.gram, self.budget = gram, cache_mb * 1e6
+        self.kept: OrderedDict[int, Array] = OrderedDict()
+        self.rows = np.arange(n)
+
+    def of(self, js: Ints) -> Array:
+        """(len(js), active rows) columns of K."""
+        new = np.array([j for j in js.tolist() if j not in self.kept], dtype=np.int64)
+        if len(new):
+            for j, column in zip(new.tolist(), self.gram.block(self.rows, new), strict=True):
+                self.kept[j] = column
+        for j in js.tolist():
+            self.kept.move_to_end(j)
+        found = np.array([self.kept[j] for j in js.tolist()])
+        most = max(int(self.budget / (8 * len(self.rows))), 1)
+        while len(self.kept) > most:
+            self.kept.popitem(last=False)
+        return found
+
+    def restrict(self, rows: Ints, mask: npt.NDArray[np.bool_]) -> None:
+        """Go on with fewer rows: `mask` says which of the present ones."""
+        self.rows = rows
+        self.kept = OrderedDict((j, column[mask]) for j, column in self.kept.items())
+
+    def widen(self, n: int) -> None:
+        """Go on with all rows."""
+        self.rows = np.arange(n)
+        self.kept.clear()
+
+
+class _Search:
+    """The state of a search: variables, slopes, and which of them are looked at."""
+
+    def __init__(self, gram: Gram, alpha: Array, upper: Array, p: Array, y: Array, cache_mb: float) -> None:
+        self.gram, self.alpha, self.upper, self.p, self.y = gram, alpha, upper, p, y
+        self.columns = _Columns(gram, len(alpha), cache_mb)
+        self.active = np.arange(len(alpha))
+        self.set_aside: list[tuple[Ints, Array]] = []  # rows left out, and what alpha was then
+        self.previous = np.zeros(0, dtype=np.int64)
+        self.slope = y * p
+        self._add(self.slope, self.active, y * alpha)
+
+    def _add(self, slope: Array, rows: Ints, change: Array) -> None:
+        """Add K[rows] @ change to the slope of some rows, without keeping the columns."""
+        moved = np.flatnonzero(change)
+        if len(moved):
+            slope[rows] += self.gram.dot(rows, moved, change[moved])
+
+    def run(self, tol: float, max_iter: int, shrinking: bool) -> Solution:
+        steps, rounds = 0, 0
+        while True:
+            gap = self._gap()
+            if gap < tol and self.set_aside:
+                self._take_back()
+                gap = self._gap()
+            if gap < tol or steps >= max_iter or not len(self.alpha):
+                break
+            taken = self._work(max(0.1 * gap, 0.5 * tol), max_iter - steps)
+            if taken == 0:  # nothing moves any more, by rounding or because K is indefinite
+                break
+            steps, rounds = steps + taken, rounds + 1
+            if shrinking and rounds % _SHRINK_EVERY == 0:
+                self._shrink()
+        if self.set_aside:
+            self._take_back()
+        return self._solution(steps, tol)
+
+    def _gap(self) -> float:
+        rows = self.active
+        return float(
+            compiled.learn.smo.gap(self.y[rows], self.alpha[rows], self.upper[rows], self.slope[rows])
+        )
+
+    def _work(self, tol: float, max_iter: int) -> int:
+        """Solve the programme of a working set, and let the slopes of the others follow; give the steps taken."""
+        chosen = self._choose()
+        block = np.ascontiguousarray(self.gram.block(chosen, chosen))
+        before, slope = self.alpha[chosen], self.slope[chosen]
+        alpha = before.copy()
+        most = min(max_iter, max(10_000, 100 * len(chosen)))
+        taken, _ = compiled.learn.smo.solve(block, self.y[chosen], self.upper[chosen], alpha, slope, tol, most)
+        self.alpha[chosen] = alpha
+        change = self.y[chosen] * (alpha - before)
+        moved = np.flatnonzero(change)
+        if len(moved):
+            self.slope[self.active] += change[moved] @ self.columns.of(chosen[moved])
+        self.previous = chosen
+        return int(taken)
+
+    def _choose(self) -> Ints:
+        """The variables that violate most, from both ends, and half of those before, which may not be settled."""
+        rows = self.active
+        if len(rows) <= 2 * _SET:
+            return rows
+        slope, alpha, y = self.slope[rows], self.alpha[rows], self.y[rows]
+        inside_low, inside_high = alpha > 0, alpha < self.upper[rows]
+        rise = np.where(y > 0, inside_high, inside_low)
+        fall = np.where(y > 0, inside_low, inside_high)
+        half = _SET // 2
+        lowest = np.argpartition(np.where(rise, slope, np.inf), half)[:half]
+        highest = np.argpartition(np.where(fall, -slope, np.inf), half)[:half]
+        chosen = rows[np.union1d(lowest, highest)]
+        kept = self.previous[np.isin(self.previous, rows) & ~np.isin(self.previous, chosen)]
+        free = (self.alpha[kept] > 0) & (self.alpha[kept] < self.upper[kept])
+        return np.concatenate([chosen, kept[free][:_SET]])
+
+    def _shrink(self) -> None:
+        """Leave out variables at a bound that the present slopes keep there by far."""
+        rows = self.active
+        slope, alpha, upper, y = self.slope[rows], self.alpha[rows], self.upper[rows], self.y[rows]
+        rise = np.where(y > 0, alpha < upper, alpha > 0)
+        fall = np.where(y > 0, alpha > 0, alpha < upper)
+        low, high = slope[rise].min(initial=np.inf), slope[fall].max(initial=-np.inf)
+        margin = _FAR * max(high - low, 0.0)
+        settled = (~rise & (slope < low - margin)) | (~fall & (slope > high + margin))
+        if settled.sum() < 0.1 * len(rows):
+            return
+        self.set_aside.append((rows[settled], self.alpha.copy()))
+        self.active = rows[~settled]
+        self.columns.restrict(self.active, ~settled)
+
+    def _take_back(self) -> None:
+        """Look at all variables again; slopes of those left out follow what has changed since."""
+        for rows, then in self.set_aside:
+            self._add(self.slope, rows, self.y * (self.alpha - then))
+        self.set_aside = []
+        self.active = np.arange(len(self.alpha))
+        self.columns.widen(len(self.alpha))
+
+    def _solution(self, steps: int, tol: float) -> Solution:
+        gap = self._gap() if len(self.alpha) else 0.0
+        gradient = self.y * self.slope
+        objective = 0.5 * float(self.alpha @ (gradient + self.p))
+        return Solution(self.alpha, self.slope, self._level(), objective, max(gap, 0.0), steps, bool(gap < tol))
+
+    def _level(self) -> float:
+        """Mean slope of the free variables; the middle of what is possible if there are none."""
+        free = (self.alpha > 0) & (self.alpha < self.upper)
+        if free.any():
+            return float(self.slope[free].mean())
+        at_zero = self.alpha <= 0
+        above = np.where(self.y > 0, at_zero, ~at_zero)  # these slopes are at least the level
+        low, high = self.slope[~above].max(initial=-np.inf), self.slope[above].min(initial=np.inf)
+        ends = [end for end in (low, high) if np.isfinite(end)]
+        return float(np.mean(ends)) if ends else 0.0
