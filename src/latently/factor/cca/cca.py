@@ -19,12 +19,13 @@ from latently.factor.cca.inputs import (
     as_view,
     completed,
     is_elsewhere,
+    is_flat,
     is_list_of_views,
     open_views,
     views_moments,
 )
 from latently.factor.cca.significance import PermutationTest, WilksTest, permutation_test, wilks_test
-from latently.factor.cca.views import ILL, Views, by_moments, by_rows, canonical, signed
+from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
 from latently.factor.incomplete import fit_incomplete
 from latently.factor.moments import less, moments_of
 from latently.factor.rows import read_table, verified
@@ -139,6 +140,7 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
             return self._settle(self._source_moments(X, y, columns, filters, sample_weight, reset=True))
         tables = self._read(X, y, reset=True)
         weights = check_weights(sample_weight, len(tables[0]))
+        self._check_rows(len(tables[0]) if weights is None else float(weights.sum()))
         if any(np.isnan(table.sum()) and np.isnan(table).any() for table in tables):
             return self._settle(_expected_moments(np.hstack(tables), weights))
         moments = views_moments(tables, weights)
@@ -189,7 +191,7 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         tables = [first, *(as_view(view, name, len(first)) for view, name in zip(rest, names, strict=True))]
         edges = np.cumsum([0, *(table.shape[1] for table in tables)]).tolist()
         if reset:
-            self._edges, self._flat = edges, len(rest) == 1 and np.ndim(rest[0]) == 1
+            self._edges, self._flat = edges, len(rest) == 1 and is_flat(rest[0])
         elif edges != self._edges:
             raise ValueError(f"the views have {np.diff(edges)} columns, but had {np.diff(self._edges)} at the fit")
         return tables
@@ -242,8 +244,7 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         R = self._scaled(moments)
         views = by_moments(R, self._edges) if views is None else views
         self._check_rank([len(basis.variances) for basis in views.bases])
-        rotations, strength = canonical(views, self._reg(len(views.bases)))
-        self._remember(moments, R, rotations, strength)
+        self._remember(moments, R, *solved(R, self._edges, views, self._reg(len(views.bases))))
         return self
 
     def _reg(self, m: int) -> list[float]:
@@ -270,19 +271,14 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
                 "(its columns are constant or collinear): ask for fewer components, or leave columns out"
             )
 
-    def _remember(self, moments: Moments, R: Array, rotations: list[Array], strength: Array) -> None:
-        mean, scale = moments.mean(), self._scale(moments)
+    def _remember(self, moments: Moments, R: Array, rotations: list[Array], pairs: Array, strength: Array) -> None:
+        mean, scale, k = moments.mean(), self._scale(moments), self.n_components
         parts = [slice(a, b) for a, b in zip(self._edges[:-1], self._edges[1:], strict=True)]
-        sizes = [np.sqrt(np.einsum("ij,ij->j", r, R[p, p] @ r)) for r, p in zip(rotations, parts, strict=True)]
-        rotations = signed([r / np.where(s > 0, s, 1.0) for r, s in zip(rotations, sizes, strict=True)])
-        self.statistics_ = moments
-        self._every = rotations
-        correlations = _pair_correlations(R, parts, rotations)
-        self._all_correlations = np.clip(correlations[:, 0, 1], 0, 1) if len(parts) == 2 else strength
-        k, m = self.n_components, len(parts)
+        self.statistics_, self._every = moments, rotations
+        self._all_correlations = np.clip(pairs[:, 0, 1], 0, 1) if len(parts) == 2 else strength
         self.rotations_ = [r[:, :k] for r in rotations]
-        self.pair_correlations_ = correlations[:k]
-        self.canonical_correlations_ = (correlations[:k].sum(axis=(1, 2)) - m) / (m * (m - 1))
+        self.pair_correlations_ = pairs[:k]
+        self.canonical_correlations_ = mean_correlations(pairs[:k])
         self.loadings_ = [R[p, p] @ r for p, r in zip(parts, self.rotations_, strict=True)]
         self.means_ = [mean[p] for p in parts]
         self.scales_ = [np.where(np.isfinite(scale[p]), scale[p], 1.0) for p in parts]
@@ -393,17 +389,6 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
 def _is_one_table(model: CCA, X: Any) -> bool:
     """Whether a nested list is a table with the columns of the first view."""
     return np.ndim(X) == 2
-
-
-def _pair_correlations(R: Array, parts: list[slice], rotations: list[Array]) -> Array:
-    """(r, m, m) correlations between the scores of all views."""
-    r, m = min(part.shape[1] for part in rotations), len(parts)
-    found = np.ones((r, m, m))
-    for i in range(m):
-        for j in range(i + 1, m):
-            cross = np.einsum("ik,ik->k", rotations[i][:, :r], R[parts[i], parts[j]] @ rotations[j][:, :r])
-            found[:, i, j] = found[:, j, i] = np.clip(cross, -1, 1)
-    return found
 
 
 def _expected_moments(table: Array, weights: Array | None) -> Moments:

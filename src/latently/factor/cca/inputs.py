@@ -24,10 +24,14 @@ def is_list_of_views(X: Any, Y: Any) -> bool:
     return Y is None and isinstance(X, list | tuple) and all(np.ndim(view) == 2 or hasattr(view, "columns") for view in X)
 
 
+def is_flat(Y: Any) -> bool:
+    """Whether a view is a single column, given as a flat sequence."""
+    return not hasattr(Y, "columns") and np.asarray(Y).ndim == 1
+
+
 def as_view(Y: Any, name: str, n_rows: int | None = None) -> Array:
     """A further view, (n, q); a flat one is a column. An error says where numbers of rows differ."""
-    if np.ndim(Y) == 1 and not hasattr(Y, "columns"):
-        Y = np.asarray(Y)[:, None]
+    Y = np.asarray(Y)[:, None] if is_flat(Y) else Y
     table = as_matrix(Y, allow_nan=True, name=name)
     if n_rows is not None and len(table) != n_rows:
         raise ValueError(
@@ -90,4 +94,4 @@ def completed(rows: Array, mean: Array, covariance: Array) -> Array:
     return filled
 
 
-__all__ = ["as_view", "completed", "is_elsewhere", "is_list_of_views", "open_views", "views_moments"]
+__all__ = ["as_view", "completed", "is_elsewhere", "is_flat", "is_list_of_views", "open_views", "views_moments"]

@@ -118,8 +118,45 @@ def _maxvar(cross: dict[tuple[int, int], Array], shares: list[Array]) -> tuple[l
     return parts, (values - 1) / (len(shares) - 1)
 
 
-def signed(rotations: list[Array]) -> list[Array]:
+def solved(R: Array, edges: Sequence[int], views: Views, reg: Sequence[float]) -> tuple[list[Array], Array, Array]:
+    """Directions whose scores have variance one, the correlations (r, m, m) of the scores, and their strength (r,).
+
+    Parameters
+    ----------
+    R
+        (d, d) covariance of the columns of all views.
+    edges
+        View i has the columns from edges[i] to edges[i + 1].
+    views
+        The same, decomposed.
+    reg
+        Regularisation of each view.
+    """
+    rotations, strength = canonical(views, reg)
+    parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    sizes = [np.sqrt(np.einsum("ij,ij->j", r, R[p, p] @ r)) for r, p in zip(rotations, parts, strict=True)]
+    normed = _signed([r / np.where(s > 0, s, 1.0) for r, s in zip(rotations, sizes, strict=True)])
+    return normed, _pair_correlations(R, parts, normed), strength
+
+
+def _signed(rotations: list[Array]) -> list[Array]:
     """The same pairs, with signs that make the largest weight of the first view positive."""
     first = rotations[0]
     signs: Any = np.sign(first[np.abs(first).argmax(axis=0), np.arange(first.shape[1])])
     return [part * np.where(signs == 0, 1.0, signs) for part in rotations]
+
+
+def _pair_correlations(R: Array, parts: list[slice], rotations: list[Array]) -> Array:
+    """(r, m, m) correlations between the scores of all views."""
+    r, m = min(part.shape[1] for part in rotations), len(parts)
+    found = np.ones((r, m, m))
+    for i, j in _pairs(m):
+        cross = np.einsum("ik,ik->k", rotations[i][:, :r], R[parts[i], parts[j]] @ rotations[j][:, :r])
+        found[:, i, j] = found[:, j, i] = np.clip(cross, -1, 1)
+    return found
+
+
+def mean_correlations(pairs: Array) -> Array:
+    """(k,) mean correlation between different views, from all of them (k, m, m)."""
+    m = pairs.shape[1]
+    return np.asarray((pairs.sum(axis=(1, 2)) - m) / (m * (m - 1)))
