@@ -64,6 +64,8 @@ RECORDS = {
     "gram-spectrum/1": "latently.kernel.gram.eigen:Spectrum",
     "gram-cholesky/1": "latently.kernel.gram.cholesky:IncompleteCholesky",
     "gram-nystroem/1": "latently.kernel.gram.nystroem:Nystroem",
+    # factors
+    "robust-distances/1": "latently.factor.pca.robust:Distances",
     # preparation of tables
     "column-curve/1": "latently.prepare.columns:Curve",
     "column-step/1": "latently.prepare.columns:NumericStep",

@@ -24,7 +24,7 @@ from latently.factor.cca.inputs import (
     open_views,
     views_moments,
 )
-from latently.factor.cca.significance import PermutationTest, WilksTest, permutation_test, wilks_test
+from latently.factor.cca.significance import PermutationTest, WilksTest, orthonormal, permutation_test, wilks_test
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
 from latently.factor.incomplete import fit_incomplete
 from latently.factor.moments import less, moments_of
@@ -300,7 +300,7 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
         """(n, k) scores of the first view; with y, those of both; of a list of views, a list of scores."""
         check_is_fitted(self)
-        if is_list_of_views(X, y) and len(X) == len(self.rotations_) and not _is_one_table(self, X):
+        if is_list_of_views(X, y):
             return [self.transform_view(view, i) for i, view in enumerate(X)]
         scores = self.transform_view(X, 0)
         return scores if y is None else (scores, self.transform_view(y, 1))
@@ -372,11 +372,9 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         tables = self._read(X, y, reset=False)
         if len(tables) != 2 or any(np.isnan(table).any() for table in tables):
             raise ValueError("the permutation test is for two views of complete rows")
-        scores = [
-            (t - m) / s @ r for t, m, s, r in zip(tables, self.means_, self.scales_, self._every, strict=True)
-        ]
-        normed = [np.linalg.qr(score)[0] * np.sign(np.diagonal(np.linalg.qr(score)[1])) for score in scores]
-        return permutation_test(normed[0], normed[1], n_permutations, generator(random_state))
+        parts = zip(tables, self.means_, self.scales_, self._every, strict=True)
+        left, right = (orthonormal((table - mean) / scale, r) for table, mean, scale, r in parts)
+        return permutation_test(left, right, n_permutations, generator(random_state))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -384,11 +382,6 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _is_one_table(model: CCA, X: Any) -> bool:
-    """Whether a nested list is a table with the columns of the first view."""
-    return np.ndim(X) == 2
 
 
 def _expected_moments(table: Array, weights: Array | None) -> Moments:

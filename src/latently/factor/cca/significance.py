@@ -97,6 +97,16 @@ def permutation_test(x: Array, y: Array, n_permutations: int, rng: np.random.Gen
     return PermutationTest(np.exp(observed), p_values, n_permutations)
 
 
+def orthonormal(rows: Array, rotations: Array) -> Array:
+    """(n, p) orthonormal basis of the centred columns of a view: the scores first, then what they leave over."""
+    scores = rows @ rotations
+    basis, triangle = np.linalg.qr(scores)
+    basis *= np.sign(np.diagonal(triangle))
+    left, singular, _ = np.linalg.svd(rows - basis @ (basis.T @ rows), full_matrices=False)
+    size = np.linalg.norm(rows)
+    return np.hstack([basis, left[:, singular > 1e-10 * size]])
+
+
 def _log_wilks(cross: Array, r: int) -> Array:
     """(r,) log of Wilks' lambda of the pairs from each one on."""
     values = [np.linalg.svd(cross[k:, k:], compute_uv=False) for k in range(r)]

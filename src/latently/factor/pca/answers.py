@@ -40,9 +40,19 @@ class Projections:
     def _scores(self, rows: Array, scale: Array) -> Array:
         """Scores of complete rows, in the type of the rows."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = (rows - self.mean_) @ self.components_.T
-            found /= scale
+            if self._is_near_zero:
+                found = rows @ self.components_.T
+                found -= self.components_ @ self.mean_
+            else:
+                found = (rows - self.mean_) @ self.components_.T
+            if self.whiten:
+                found /= scale
         return found.astype(rows.dtype, copy=False)
+
+    @property
+    def _is_near_zero(self) -> bool:
+        """Whether the mean is so near to zero that it can be taken off the scores and costs no digits."""
+        return bool(self.mean_ @ self.mean_ <= 100 * self.explained_variance_.sum())
 
     def _scale(self) -> Array:
         """(k,) what scores are divided by; directions without variance are left as they are."""

@@ -64,17 +64,17 @@ def by_evidence(variances: Array, n: float) -> int:
 
 
 def held_out(rows: Any, weights: Array | None, rng: np.random.RandomState) -> Array:
-    """(d - 1,) mean log density of held-out rows under 1 ... d - 1 components, over five folds.
+    """(5, d - 1) mean log density of the rows of each fold under 1 ... d - 1 components of the others.
 
     The rows of a fold are summed once; what is left without them comes from the sums of the others.
     """
     fold = rng.permutation(len(rows)) % FOLDS
     parts = [moments_of(rows[fold == f], None if weights is None else weights[fold == f]) for f in range(FOLDS)]
-    scores = np.zeros(rows.shape[1] - 1)
+    scores = np.zeros((FOLDS, rows.shape[1] - 1))
     for f, test in enumerate(parts):
         others = [part for g, part in enumerate(parts) if g != f]
-        scores += _fold_score(sum(others[1:], start=others[0]), test)
-    return np.asarray(scores / sum(float(part.weight) for part in parts))
+        scores[f] = _fold_score(sum(others[1:], start=others[0]), test) / float(test.weight)
+    return scores
 
 
 def _fold_score(train: Moments, test: Moments) -> Array:
@@ -95,13 +95,20 @@ def _fold_score(train: Moments, test: Moments) -> Array:
 
 
 def by_held_out(rows: Any, weights: Array | None, rng: np.random.RandomState) -> int:
-    """The number of components under which held-out rows are most probable."""
+    """The fewest components under which held-out rows are as probable as they can be, within one standard error."""
     if rows.shape[1] < 2:
         return 1
+    if len(rows) < 2 * FOLDS:
+        raise ValueError(f"n_components='held-out' needs at least {2 * FOLDS} rows, but there are {len(rows)}")
     scores = held_out(rows, weights, rng)
-    if not np.isfinite(scores).any():
+    usable = np.isfinite(scores).all(axis=0)
+    if not usable.any():
         raise ValueError("the rows lie in a space of one dimension: held-out rows cannot tell how many components")
-    return int(np.argmax(scores)) + 1
+    means = np.where(usable, np.where(usable, scores, 0.0).mean(axis=0), -np.inf)
+    best = int(means.argmax())
+    short = scores[:, [best]] - np.where(usable, scores, 0.0)
+    error = short.std(axis=0, ddof=1) / np.sqrt(FOLDS)
+    return int(np.argmax(usable & (short.mean(axis=0) <= error))) + 1
 
 
 def relevant(squares: Array, total: float, n: float) -> int:
