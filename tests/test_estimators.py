@@ -24,6 +24,7 @@ CONFIGURATIONS = {
     "GaussianMixture": [{"n_components": 2, "covariance_type": kind} for kind in ("full", "tied", "diag", "spherical")],
     "GaussianHMM": [{}, {"n_components": 2, "covariance_type": "full"}],
     "HiddenMarkovModel": [{}, {"n_components": 2}],
+    "CCA": [{"n_components": 1}],
     "KMeans": [{"n_clusters": 3}],
     "Mixture": [{}, {"n_components": 2}],
 }

@@ -1,6 +1,6 @@
 """Symmetric matrices: their factors, their packing into rows, and moments of rows."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from latently.distributions.statistics import Moments
 
 Kind = Literal["full", "diag", "spherical"]
 
+BLOCK = 1 << 17
+"""Numbers in a block of rows whose products are summed at once."""
 PIVOT = 1e-13
 """Share of its variance that a column must keep once the columns before it are known."""
 
@@ -97,13 +99,51 @@ def column_moments(X: Array, weights: Array) -> Moments:
     return Moments(total, centre, (w * step).sum(axis=0), (w * step**2).sum(axis=0))
 
 
-def joint_moments(X: Array, weights: Array) -> Moments:
-    """Moments of complete rows, with products of columns."""
-    total = weights.sum()
-    centre = weights @ X / total if total > 0 else np.zeros(X.shape[1])
-    step = X - centre
-    weighted = step * weights[:, None]
-    return Moments(np.asarray(total), centre, weighted.sum(axis=0), weighted.T @ step)
+def joint_moments(X: NDArray[Any], weights: Array | None = None) -> Moments:
+    """Moments of complete rows, with products of columns, in blocks that stay in the cache."""
+    n, d = X.shape
+    size = max(min(n, BLOCK // max(d, 1)), 1)
+    if weights is None and X.dtype == np.float64 and _is_near_zero(X):
+        return _about_zero(X, size)
+    total = np.asarray(float(n) if weights is None else weights.sum())
+    centre = _near_mean(X, weights, size, float(total))
+    first, second, block = np.zeros(d), np.zeros((d, d)), np.empty((size, d))
+    for start in range(0, n, size):
+        step = np.subtract(X[start : start + size], centre, out=block[: min(size, n - start)])
+        root = np.ones(len(step)) if weights is None else np.sqrt(weights[start : start + size])
+        if weights is not None:
+            step *= root[:, None]
+        first += root @ step
+        second += step.T @ step  # the same matrix twice: BLAS computes one triangle
+    return Moments(total, centre, first, second)
+
+
+def _about_zero(X: Array, size: int) -> Moments:
+    """Moments without a copy of the rows."""
+    n, d = X.shape
+    first, second = np.zeros(d), np.zeros((d, d))
+    for start in range(0, n, size):
+        block = X[start : start + size]
+        first += np.ones(len(block)) @ block
+        second += block.T @ block
+    return Moments(np.asarray(float(n)), np.zeros(d), first, second)
+
+
+def _is_near_zero(X: Array) -> bool:
+    """Whether zero is as good as the mean for a centre: in the first rows, means are within a few deviations of it."""
+    some = X[:200]
+    if len(some) < 20 or some.shape[1] > len(some):
+        return False
+    mean = some.mean(axis=0)
+    squares = np.einsum("ij,ij->j", some, some) / len(some)
+    return bool((17 * mean**2 <= 16 * squares).all())  # |mean| <= 4 deviations
+
+
+def _near_mean(X: NDArray[Any], weights: Array | None, size: int, total: float) -> Array:
+    """(d,) the mean of the rows, or of the first of many: moments about it keep their digits."""
+    if weights is None:
+        return np.asarray(X[:size].mean(axis=0, dtype=np.float64)) if len(X) else np.zeros(X.shape[1])
+    return np.asarray(weights @ X / total) if total > 0 else np.zeros(X.shape[1])
 
 
 def regression(covariance: Array, given: NDArray[np.bool_]) -> Array:

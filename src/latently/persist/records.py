@@ -70,6 +70,8 @@ RECORDS = {
     "detector-tails/1": "latently.detect.calibration:Tails",
     "detector-reasons/1": "latently.detect.reasons:Reasons",
     "density-boxes/1": "latently.detect.boxes:Boxes",
+    # factors
+    "robust-distances/1": "latently.factor.pca.robust:Distances",
     # preparation of tables
     "column-curve/1": "latently.prepare.columns:Curve",
     "column-step/1": "latently.prepare.columns:NumericStep",

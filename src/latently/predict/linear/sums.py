@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from latently.distributions import covariance as cov
 from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import Additive, Moments, refuse_lost
 from latently.predict.statistics import NEVER_LEARNT
@@ -77,19 +78,9 @@ def joint_moments(X: NDArray[Any], y: Array, weights: Array) -> Moments:
     table = np.empty((len(X), d + 1))
     table[:, :d], table[:, d] = X, y
     with np.errstate(over="ignore", invalid="ignore"):
-        found = _about_mean(table, weights)
+        found = cov.joint_moments(table, weights if len(weights) else None)
     squares = np.diagonal(found.second)
     if not np.isfinite(squares).all():
         j = int(np.argmin(np.isfinite(squares)))
         raise ColumnError(f"x{j}" if j < d else "y", "has values too large to be squared: rescale it")
     return found
-
-
-def _about_mean(table: Array, weights: Array) -> Moments:
-    weighted = len(weights) > 0
-    centre = np.average(table, axis=0, weights=weights if weighted and weights.any() else None)
-    table -= centre
-    if not weighted:
-        return Moments(np.asarray(float(len(table))), centre, table.sum(axis=0), table.T @ table)
-    table *= np.sqrt(weights)[:, None]
-    return Moments(np.asarray(weights.sum()), centre, np.sqrt(weights) @ table, table.T @ table)

@@ -1,0 +1,1 @@
+"""Canonical correlations: directions of two or more views that vary together."""

@@ -1,0 +1,395 @@
+"""Canonical correlation analysis."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from latently.data.open import as_source
+from latently.data.sources.chunks import ChunkSource
+from latently.data.tables.matrix import check_weights
+from latently.distributions.inputs import generator
+from latently.distributions.statistics import Moments
+from latently.factor.cca.inputs import (
+    as_view,
+    completed,
+    is_elsewhere,
+    is_flat,
+    is_list_of_views,
+    open_views,
+    views_moments,
+)
+from latently.factor.cca.significance import PermutationTest, WilksTest, orthonormal, permutation_test, wilks_test
+from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
+from latently.factor.incomplete import fit_incomplete
+from latently.factor.moments import less, moments_of
+from latently.factor.rows import read_table, verified
+from latently.learn.estimator.table import read_source
+
+Array = NDArray[Any]
+
+
+class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
+    """Canonical correlation analysis: directions of two (or more) views of the same rows that vary together.
+
+    Has the parameters and attributes of scikit-learn's class of the same name, but is exact: correlations do not
+    depend on a number of iterations. With more than two views, given as a list, the sum of the scores of all views
+    has the greatest variance (MAXVAR, also known as generalised CCA). Missing values (NaN) are taken care of by EM.
+
+    Parameters
+    ----------
+    n_components
+        How many pairs of directions.
+    scale
+        Whether columns are divided by their standard deviations. This changes weights, and correlations only if
+        `reg` is not 0.
+    reg
+        Between 0 and 1, one for all views or one for each: covariances within a view become (1 - reg) C + reg I.
+        With more columns than rows, correlations without it are all 1.
+    solver
+        "qr" decomposes the rows (QR, then SVD), "moments" sums products of columns in one pass, "auto" takes
+        sums and turns to the rows where columns are so collinear that sums would cost digits.
+    max_iter, tol, copy
+        Accepted for scikit-learn's sake.
+
+    Attributes
+    ----------
+    canonical_correlations_
+        (k,) correlations of the pairs of scores of the rows learnt; of more views, the mean over pairs of views.
+    pair_correlations_
+        (k, m, m) correlations between the scores of all m views.
+    x_rotations_, y_rotations_
+        (d, k) weights of the centred and scaled columns; scores have variance one.
+    x_weights_, y_weights_
+        The same, each of length one.
+    x_loadings_, y_loadings_
+        (d, k) covariances of the scaled columns with the scores.
+    rotations_, loadings_, means_, scales_
+        The same of all views, as lists.
+    coef_, intercept_
+        Regression of Y on X through the pairs of scores, as `predict` uses it.
+    statistics_
+        Sums over the rows, which `partial_fit`, `forget` and `merge` go on from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_linnerud
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> model = CCA(n_components=3).fit(X, Y)
+    >>> model.canonical_correlations_.round(4)
+    array([0.7956, 0.2006, 0.0726])
+    >>> model.wilks().p_values.round(3)
+    array([0.064, 0.949, 0.775])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "scale": ["boolean"],
+        "reg": [Interval(Real, 0, 1, closed="both"), "array-like"],
+        "solver": [StrOptions({"auto", "qr", "moments"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "copy": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        scale: bool = True,
+        reg: float | Sequence[float] = 0.0,
+        solver: Literal["auto", "qr", "moments"] = "auto",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        copy: bool = True,
+    ) -> None:
+        self.n_components = n_components
+        self.scale = scale
+        self.reg = reg
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy = copy
+
+    # learning
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, columns: Sequence[str] | None = None, filters: Any = None
+    ) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X
+            First view; or a list of all views, with y None. Of a table that is not in memory: its path, or a Dask
+            collection.
+        y
+            Second view. Of a table that is not in memory: the names of its columns, or another Dask collection.
+        sample_weight
+            How often each row counts.
+        columns, filters
+            Of a table that is not in memory: columns of the first view (all others if None), and rows to take.
+        """
+        if is_elsewhere(X) or isinstance(X, ChunkSource):
+            return self._settle(self._source_moments(X, y, columns, filters, sample_weight, reset=True))
+        tables = self._read(X, y, reset=True)
+        weights = check_weights(sample_weight, len(tables[0]))
+        self._check_rows(len(tables[0]) if weights is None else float(weights.sum()))
+        if any(np.isnan(table.sum()) and np.isnan(table).any() for table in tables):
+            return self._settle(_expected_moments(np.hstack(tables), weights))
+        moments = views_moments(tables, weights)
+        if self._needs_rows(moments, tables):
+            return self._settle(moments, self._by_rows(tables, weights, moments))
+        return self._settle(moments)
+
+    fit.takes_elsewhere = True  # type: ignore[attr-defined]
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and give the scores of all views."""
+        return self.fit(X, y, **fit_params).transform(X, y)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more complete rows; as if all had been given to `fit`."""
+        first = not hasattr(self, "statistics_")
+        new = self._moments(X, y, sample_weight, reset=first)
+        return self._settle(new if first else self.statistics_ + new)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Undo the learning of rows; rows never learnt are an error, and change nothing."""
+        check_is_fitted(self)
+        return self._settle(less(self.statistics_, self._moments(X, y, sample_weight, reset=False)))
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another model has learnt, as if its rows had been learnt here."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
+        check_is_fitted(other)
+        if self._edges != other._edges:
+            raise ValueError(f"the views have other numbers of columns: {self._edges} and {other._edges}")
+        return self._settle(self.statistics_ + other.statistics_)
+
+    def _read(self, X: Any, Y: Any, *, reset: bool) -> list[Array]:
+        """Tables of all views; the columns of the first are those that the estimator knows by name."""
+        if is_list_of_views(X, Y):
+            if len(X) < 2:
+                raise ValueError("one view alone is given: canonical correlations need two or more")
+            X, rest = X[0], list(X[1:])
+        elif Y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        else:
+            rest = [Y]
+        first = verified(read_table(self, X, reset=reset))
+        names = ["Y"] if len(rest) == 1 else [f"view {i + 1}" for i in range(len(rest))]
+        tables = [first, *(as_view(view, name, len(first)) for view, name in zip(rest, names, strict=True))]
+        edges = np.cumsum([0, *(table.shape[1] for table in tables)]).tolist()
+        if reset:
+            self._edges, self._flat = edges, len(rest) == 1 and is_flat(rest[0])
+        elif edges != self._edges:
+            raise ValueError(f"the views have {np.diff(edges)} columns, but had {np.diff(self._edges)} at the fit")
+        return tables
+
+    def _moments(self, X: Any, Y: Any, sample_weight: Any, *, reset: bool) -> Moments:
+        tables = self._read(X, Y, reset=reset)
+        if any(np.isnan(table).any() for table in tables):
+            raise ValueError("partial_fit and forget need complete rows: fit takes care of missing values")
+        return views_moments(tables, check_weights(sample_weight, len(tables[0])))
+
+    def _source_moments(
+        self, X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weights: Any, *, reset: bool
+    ) -> Moments:
+        source, width = open_views(X, Y, columns, filters, weights)
+        self._edges, self._flat = [0, width, source.n_columns], isinstance(Y, str) or getattr(Y, "ndim", 2) == 1
+        source = read_source(self, source, reset=reset, allow_nan=False)
+        self.n_features_in_ = width
+        if hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = self.feature_names_in_[:width]
+        return moments_of(source)
+
+    # from sums to directions
+
+    def _needs_rows(self, moments: Moments, tables: Sequence[Array]) -> bool:
+        if self.solver != "auto":
+            return self.solver == "qr"
+        if len(tables[0]) <= max(table.shape[1] for table in tables) + 1:
+            return True
+        views = by_moments(self._scaled(moments), self._edges)
+        return max(basis.condition for basis in views.bases) > ILL
+
+    def _by_rows(self, tables: Sequence[Array], weights: Array | None, moments: Moments) -> Views:
+        mean, scale = moments.mean(), self._scale(moments)
+        root = 1.0 if weights is None else np.sqrt(weights)[:, None]
+        parts = zip(tables, self._edges[:-1], self._edges[1:], strict=True)
+        return by_rows([(table - mean[a:b]) / scale[a:b] * root for table, a, b in parts], float(moments.weight))
+
+    def _scale(self, moments: Moments) -> Array:
+        sd = np.sqrt(np.maximum(np.diagonal(moments.scatter()), 0.0) / (float(moments.weight) - 1))
+        rounding = 8 * np.finfo(float).eps * np.abs(moments.mean())
+        return np.where(sd > rounding, sd, np.inf) if self.scale else np.where(sd > rounding, 1.0, np.inf)
+
+    def _scaled(self, moments: Moments) -> Array:
+        scale = self._scale(moments)
+        return np.asarray(moments.scatter() / (float(moments.weight) - 1) / scale / scale[:, None])
+
+    def _settle(self, moments: Moments, views: Views | None = None) -> Self:
+        """Directions from sums over the rows, or from views that the rows were decomposed into."""
+        self._check_rows(float(moments.weight))
+        R = self._scaled(moments)
+        views = by_moments(R, self._edges) if views is None else views
+        self._check_rank([len(basis.variances) for basis in views.bases])
+        self._remember(moments, R, *solved(R, self._edges, views, self._reg(len(views.bases))))
+        return self
+
+    def _reg(self, m: int) -> list[float]:
+        given = np.broadcast_to(np.asarray(self.reg, dtype=np.float64), (m,)).tolist()
+        if not all(0 <= c <= 1 for c in given):
+            raise ValueError(f"reg must be between 0 and 1, got {self.reg}")
+        return [float(c) for c in given]
+
+    def _check_rows(self, weight: float) -> None:
+        if not weight > 1:
+            raise ValueError(f"a correlation needs more than 1 sample, but there is n_samples = {weight:g}")
+        bound = int(min(np.ceil(weight), *np.diff(self._edges)))
+        if self.n_components > bound:
+            raise ValueError(
+                f"`n_components` upper bound is {bound}. Got {self.n_components} instead. Reduce `n_components`."
+            )
+
+    def _check_rank(self, ranks: list[int]) -> None:
+        if min(ranks) < self.n_components:
+            view = int(np.argmin(ranks))
+            name = "X" if view == 0 else ("Y" if len(ranks) == 2 else f"view {view}")
+            raise ValueError(
+                f"n_components={self.n_components}, but {name} varies in {ranks[view]} independent directions only "
+                "(its columns are constant or collinear): ask for fewer components, or leave columns out"
+            )
+
+    def _remember(self, moments: Moments, R: Array, rotations: list[Array], pairs: Array, strength: Array) -> None:
+        mean, scale, k = moments.mean(), self._scale(moments), self.n_components
+        parts = [slice(a, b) for a, b in zip(self._edges[:-1], self._edges[1:], strict=True)]
+        self.statistics_, self._every = moments, rotations
+        self._all_correlations = np.clip(pairs[:, 0, 1], 0, 1) if len(parts) == 2 else strength
+        self.rotations_ = [r[:, :k] for r in rotations]
+        self.pair_correlations_ = pairs[:k]
+        self.canonical_correlations_ = mean_correlations(pairs[:k])
+        self.loadings_ = [R[p, p] @ r for p, r in zip(parts, self.rotations_, strict=True)]
+        self.means_ = [mean[p] for p in parts]
+        self.scales_ = [np.where(np.isfinite(scale[p]), scale[p], 1.0) for p in parts]
+        self.n_iter_ = [1] * k
+        self._name_two()
+
+    def _name_two(self) -> None:
+        """The names that scikit-learn has for two views."""
+        for i, view in enumerate("xy"):
+            setattr(self, f"{view}_rotations_", self.rotations_[i])
+            setattr(self, f"{view}_weights_", self.rotations_[i] / np.linalg.norm(self.rotations_[i], axis=0))
+            setattr(self, f"{view}_loadings_", self.loadings_[i])
+        along = self.x_rotations_ * self.canonical_correlations_
+        self.coef_ = (along @ self.y_loadings_.T * self.scales_[1]).T / self.scales_[0]
+        self.intercept_ = self.means_[1] - self.coef_ @ self.means_[0]
+
+    # answers
+
+    def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
+        """(n, k) scores of the first view; with y, those of both; of a list of views, a list of scores."""
+        check_is_fitted(self)
+        if is_list_of_views(X, y):
+            return [self.transform_view(view, i) for i, view in enumerate(X)]
+        scores = self.transform_view(X, 0)
+        return scores if y is None else (scores, self.transform_view(y, 1))
+
+    def transform_view(self, X: Any, view: int) -> Array:
+        """(n, k) scores of rows of one view, counted from 0; missing entries stand at what the others let expect."""
+        check_is_fitted(self)
+        rows = verified(read_table(self, X, reset=False)) if view == 0 else as_view(X, f"view {view}")
+        mean, scale = self.means_[view], self.scales_[view]
+        if rows.shape[1] != len(mean):
+            raise ValueError(f"view {view} has {rows.shape[1]} columns, but had {len(mean)} at the fit")
+        part = slice(*self._edges[view : view + 2])
+        covariance = self.statistics_.scatter()[part, part] if np.isnan(rows).any() else np.empty(0)
+        return np.asarray((completed(rows, mean, covariance) - mean) / scale @ self.rotations_[view])
+
+    def predict(self, X: Any) -> Array:
+        """Y that the scores of X let expect: least squares through the pairs of directions."""
+        check_is_fitted(self)
+        rows = verified(read_table(self, X, reset=False))
+        part = slice(*self._edges[:2])
+        covariance = self.statistics_.scatter()[part, part] if np.isnan(rows).any() else np.empty(0)
+        found = completed(rows, self.means_[0], covariance) @ self.coef_.T + self.intercept_
+        return found[:, 0] if self._flat else found
+
+    def inverse_transform(self, X: Any, y: Any = None) -> Any:
+        """(n, d) rows that scores of the first view lead to expect; with y, those of both views."""
+        check_is_fitted(self)
+        found = [
+            np.asarray(scores) @ self.loadings_[i].T * self.scales_[i] + self.means_[i]
+            for i, scores in enumerate((X,) if y is None else (X, y))
+        ]
+        return found[0] if y is None else tuple(found)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the scores of the first view: cca0, cca1, ..."""
+        check_is_fitted(self)
+        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(self.n_components)], dtype=object)
+
+    # significance
+
+    def wilks(self) -> WilksTest:
+        """Test the correlations by Wilks' lambda, for Gaussian columns: one entry for each correlation there is."""
+        check_is_fitted(self)
+        if len(self.rotations_) != 2:
+            raise ValueError("Wilks' lambda is for two views")
+        if any(self._reg(2)):
+            raise ValueError("Wilks' lambda is for reg=0: use permutation_test")
+        ranks = [int(np.linalg.matrix_rank(r)) for r in self._ranks()]
+        return wilks_test(self._all_correlations, float(self.statistics_.weight), *ranks)
+
+    def _ranks(self) -> list[Array]:
+        R = self._scaled(self.statistics_)
+        a, b, c = self._edges
+        return [R[a:b, a:b], R[b:c, b:c]]
+
+    def permutation_test(self, X: Any, y: Any, n_permutations: int = 999, random_state: Any = None) -> PermutationTest:
+        """Test the correlations by shuffling the rows of one view, whatever the distribution of the columns.
+
+        Parameters
+        ----------
+        X, y
+            The rows that the model was fitted to.
+        n_permutations
+            How many shuffles.
+        random_state
+            Seed or generator.
+        """
+        check_is_fitted(self)
+        tables = self._read(X, y, reset=False)
+        if len(tables) != 2 or any(np.isnan(table).any() for table in tables):
+            raise ValueError("the permutation test is for two views of complete rows")
+        parts = zip(tables, self.means_, self.scales_, self._every, strict=True)
+        left, right = (orthonormal((table - mean) / scale, r) for table, mean, scale, r in parts)
+        return permutation_test(left, right, n_permutations, generator(random_state))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _expected_moments(table: Array, weights: Array | None) -> Moments:
+    """Moments of rows with missing values, as the Gaussian of highest likelihood has them."""
+    table = table.astype(np.float64, copy=False)
+    found, run = fit_incomplete(
+        as_source(table, weights), max(table.shape[1] - 1, 1), isotropic=True, tol=1e-8, max_iter=2000
+    )
+    weight = float(run.stats.rows)
+    zero = np.zeros(len(found.mean))
+    return Moments(np.asarray(weight), found.mean, zero, found.covariance() * weight)

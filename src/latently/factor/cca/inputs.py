@@ -1,0 +1,97 @@
+"""Views as they come: tables side by side in memory, or columns of a table elsewhere."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.data.open import open_source
+from latently.data.sources.bounds import CHUNK_ROWS
+from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_elsewhere
+from latently.data.tables.matrix import as_matrix
+from latently.distributions.covariance import joint_moments
+from latently.distributions.inputs import patterns
+from latently.distributions.statistics import Moments
+from latently.factor.moments import FEW
+from latently.learn.engine.reduce import reducing
+
+Array = NDArray[Any]
+
+
+def is_list_of_views(X: Any, Y: Any) -> bool:
+    """Whether several views were given as one list."""
+    return Y is None and isinstance(X, list | tuple) and all(np.ndim(view) == 2 or hasattr(view, "columns") for view in X)
+
+
+def is_flat(Y: Any) -> bool:
+    """Whether a view is a single column, given as a flat sequence."""
+    return not hasattr(Y, "columns") and np.asarray(Y).ndim == 1
+
+
+def as_view(Y: Any, name: str, n_rows: int | None = None) -> Array:
+    """A further view, (n, q); a flat one is a column. An error says where numbers of rows differ."""
+    Y = np.asarray(Y)[:, None] if is_flat(Y) else Y
+    table = as_matrix(Y, allow_nan=True, name=name)
+    if n_rows is not None and len(table) != n_rows:
+        raise ValueError(
+            f"inconsistent numbers of samples: X has {n_rows} rows and {name} has {len(table)}; a row of each view "
+            "must be about the same case"
+        )
+    return table
+
+
+def views_moments(tables: Sequence[Array], weights: Array | None) -> Moments:
+    """Moments of the columns of all views together."""
+
+    def beside(chunk: Chunk) -> Moments:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return joint_moments(np.hstack([table[chunk.start : chunk.stop] for table in tables]), chunk.weights)
+
+    first = tables[0]
+    if sum(table.size for table in tables) <= FEW or len(first) <= CHUNK_ROWS:
+        return beside(Chunk(first, weights))
+    with reducing(ArraySource(first.astype(np.float64, copy=False), weights)) as reduce:
+        total: Moments = reduce(beside)
+    return total
+
+
+def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weights: Any) -> tuple[ChunkSource, int]:
+    """A source of the columns of both views, those of X first, and how many those are."""
+    if is_dask(X) and is_dask(Y):
+        return _beside(X, Y, weights)
+    names = [Y] if isinstance(Y, str) else list(Y if Y is not None else ())
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ValueError("of a table that is not in memory, Y is the list of the names of its columns")
+    if isinstance(X, ChunkSource):
+        raise ValueError("give the path or the collection itself, not a ChunkSource: the columns of Y are found by name")
+    if columns is None:
+        columns = [name for name in open_source(X, filters=filters).column_names if name not in {*names, weights}]
+    source = open_source(X, columns=[*columns, *names], filters=filters, weights=weights)
+    return source, len(columns)
+
+
+def _beside(X: Any, Y: Any, weights: Any) -> tuple[ChunkSource, int]:
+    import dask.array as da
+
+    left, right = (view.to_dask_array(lengths=True) if hasattr(view, "columns") else view for view in (X, Y))
+    right = right[:, None] if right.ndim == 1 else right
+    if left.shape[0] != right.shape[0]:
+        raise ValueError(f"inconsistent numbers of samples: X has {left.shape[0]} rows and Y has {right.shape[0]}")
+    joint = da.concatenate([left, right.rechunk({0: left.chunks[0]})], axis=1).rechunk({1: -1})
+    return open_source(joint, weights=weights), left.shape[1]
+
+
+def completed(rows: Array, mean: Array, covariance: Array) -> Array:
+    """The rows with missing entries at what the others of the row let expect."""
+    if not np.isnan(rows).any():
+        return rows
+    filled = np.array(rows, dtype=np.float64)
+    for seen, at in patterns(filled):
+        if not seen.all():
+            slope = np.linalg.lstsq(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, ~seen)], rcond=1e-12)[0]
+            filled[np.ix_(at, ~seen)] = mean[~seen] + (filled[np.ix_(at, seen)] - mean[seen]) @ slope
+    return filled
+
+
+__all__ = ["as_view", "completed", "is_elsewhere", "is_flat", "is_list_of_views", "open_views", "views_moments"]

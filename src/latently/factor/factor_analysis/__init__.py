@@ -1,0 +1,1 @@
+"""Factor analysis: few factors, and a noise variance for each column."""

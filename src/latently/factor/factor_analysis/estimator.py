@@ -1,0 +1,311 @@
+"""Factor analysis as an estimator."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from latently.data.open import as_source
+from latently.data.sources.chunks import ChunkSource
+from latently.data.tables.matrix import check_weights
+from latently.distributions.inputs import ColumnError, generator
+from latently.distributions.statistics import Moments
+from latently.factor.factor_analysis.rotation import ORTHOMAX, orthomax, promax
+from latently.factor.factor_analysis.solve import Factors, fit_covariance
+from latently.factor.incomplete import fit_incomplete
+from latently.factor.linear_gaussian import LinearGaussian
+from latently.factor.moments import less, moments_of
+from latently.factor.pca.solvers import flipped
+from latently.factor.rows import each_row, read_table, verified
+from latently.learn.estimator.sums import summing
+from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.unconverged import warn_unconverged
+
+Array = NDArray[Any]
+Rotation = Literal["varimax", "quartimax", "promax"]
+
+
+class FactorAnalysis(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
+
+    Takes the place of scikit-learn's class of the same name. Complete rows are summed in one pass, and the
+    iterations need the sums alone. Rows may have missing values (NaN): EM then counts every row with what is observed.
+
+    Parameters
+    ----------
+    n_components
+        How many factors; None for as many as columns.
+    tol
+        Converged when the log-likelihood of all rows rises by less.
+    copy
+        Accepted for scikit-learn's sake: X is never changed.
+    max_iter
+        Iterations at most.
+    noise_variance_init
+        (d,) noise variances to begin with; None for half of each variance.
+    svd_method, iterated_power, random_state
+        Accepted for scikit-learn's sake: the eigenvectors are exact.
+    rotation
+        "varimax" or "quartimax" turn the factors, "promax" lets them be correlated (`factor_correlation_`).
+
+    Attributes
+    ----------
+    components_
+        (k, d) loadings.
+    noise_variance_
+        (d,)
+    mean_
+        (d,)
+    factor_correlation_
+        (k, k) correlations of the factors; one unless the rotation is "promax".
+    loglike_
+        Log-likelihood at each iteration; it never falls.
+    n_iter_, converged_
+        How the fit ended.
+    statistics_
+        The sums that the model has learnt, if all rows were complete.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> skill = rng.normal(size=(500, 1))
+    >>> marks = skill @ [[1.0, 0.8, 0.5]] + rng.normal(size=(500, 3)) * [0.1, 0.5, 1.0]
+    >>> model = FactorAnalysis(n_components=1, tol=1e-8).fit(marks)
+    >>> model.components_.round(1), np.sqrt(model.noise_variance_).round(1)
+    (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 1. ]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 0, None, closed="left"), None],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "copy": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "noise_variance_init": ["array-like", None],
+        "svd_method": [StrOptions({"randomized", "lapack"})],
+        "iterated_power": [Interval(Integral, 0, None, closed="left")],
+        "rotation": [StrOptions({"varimax", "quartimax", "promax"}), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        tol: float = 1e-2,
+        copy: bool = True,
+        max_iter: int = 1000,
+        noise_variance_init: ArrayLike | None = None,
+        svd_method: Literal["randomized", "lapack"] = "randomized",
+        iterated_power: int = 3,
+        rotation: Rotation | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.copy = copy
+        self.max_iter = max_iter
+        self.noise_variance_init = noise_variance_init
+        self.svd_method = svd_method
+        self.iterated_power = iterated_power
+        self.rotation = rotation
+        self.random_state = random_state
+
+    # learning
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the factors of the rows.
+
+        Parameters
+        ----------
+        X
+            Rows; NaN is missing.
+        y
+            Not used.
+        sample_weight
+            How often each row counts.
+        """
+        rows = read_table(self, X, reset=True)
+        self.__dict__.pop("statistics_", None)
+        weights = None if isinstance(rows, ChunkSource) else check_weights(sample_weight, len(rows))
+        moments = moments_of(rows, weights)
+        if np.isfinite(np.diagonal(moments.second)).all():
+            return self._settle(moments)
+        return self._fit_missing(as_source(verified(rows), weights))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows, which must be complete; as if all had been given to `fit`."""
+        first = not hasattr(self, "components_")
+        new = self._sums(X, sample_weight, reset=first)
+        return self._settle(new if first else self._known() + new)
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Undo the learning of rows; rows never learnt are an error, and change nothing."""
+        check_is_fitted(self)
+        return self._settle(less(self._known(), self._sums(X, sample_weight, reset=False)))
+
+    def merge(self, other: Self) -> Self:
+        """Take in what another model has learnt, as if its rows had been learnt here."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
+        check_is_fitted(other)
+        return self._settle(self._known() + other._known())
+
+    def _known(self) -> Moments:
+        if not hasattr(self, "statistics_"):
+            raise ValueError("this model was fitted to rows with missing values, which leave no sums: fit it anew")
+        return self.statistics_
+
+    def _sums(self, X: Any, sample_weight: Any, *, reset: bool) -> Moments:
+        rows = read_table(self, X, reset=reset)
+        weights = None if isinstance(rows, ChunkSource) else check_weights(sample_weight, len(rows))
+        moments = moments_of(rows, weights)
+        finite = np.isfinite(np.diagonal(moments.second))
+        if not finite.all():
+            verified(rows)
+            problem = ColumnError(int(np.argmin(finite)), "has missing values: partial_fit needs complete rows")
+            raise self._named(problem)
+        return moments
+
+    def _named(self, problem: ColumnError) -> ColumnError:
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return problem.named(str(names[int(problem.column)]))
+
+    def _settle(self, moments: Moments) -> Self:
+        weight = float(moments.weight)
+        S = moments.scatter() / weight
+        found = fit_covariance(S, weight, self._count(), self._start(np.diagonal(S)), self.tol, self.max_iter)
+        warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)
+        self._remember(moments.mean(), found)
+        self.statistics_ = moments
+        return self
+
+    def _fit_missing(self, source: ChunkSource) -> Self:
+        q = min(self._count(), source.n_columns)
+        n = float(source.totals()[0])
+        try:
+            found, run = fit_incomplete(source, q, isotropic=False, tol=self.tol / n, max_iter=self.max_iter)
+        except ColumnError as problem:
+            raise self._named(problem) from None
+        warn_unconverged(run.reason, "max_iter", self.max_iter)
+        left, singular, _ = np.linalg.svd(found.loadings / np.sqrt(found.noise)[:, None], full_matrices=False)
+        components = (left * singular).T * np.sqrt(found.noise)
+        return self._remember(found.mean, Factors(components, found.noise, list(run.trace), run.converged))
+
+    def _count(self) -> int:
+        if self.n_components is None:
+            return int(self.n_features_in_)
+        if self.n_components > self.n_features_in_:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {self.n_features_in_} columns (n_features) of X: ask for fewer factors"
+            )
+        return int(self.n_components)
+
+    def _start(self, variance: Array) -> Array:
+        if self.noise_variance_init is None:
+            return np.asarray(variance / 2)
+        given = np.asarray(self.noise_variance_init, dtype=np.float64)
+        if given.shape != variance.shape:
+            raise ValueError(
+                f"noise_variance_init dimension does not match the number of columns: {given.shape} and {len(variance)}"
+            )
+        return given
+
+    def _remember(self, mean: Array, found: Factors) -> Self:
+        self.mean_, self.noise_variance_ = mean, found.noise
+        self.loglike_, self.n_iter_, self.converged_ = found.trace, len(found.trace), found.converged
+        self.components_, self.factor_correlation_ = rotated(flipped(found.components), self.rotation)
+        return self
+
+    # answers
+
+    def density(self) -> LinearGaussian:
+        """The Gaussian of the rows."""
+        check_is_fitted(self)
+        return LinearGaussian(self.mean_, self.components_.T @ self._root(), self.noise_variance_)
+
+    def _root(self) -> Array:
+        return np.asarray(np.linalg.cholesky(self.factor_correlation_))
+
+    def transform(self, X: Any) -> Array:
+        """(n, k) posterior mean of the factors, given what is observed of each row."""
+        check_is_fitted(self)
+        density, root = self.density(), self._root()
+        return each_row(self._rows(X), lambda part: density.factors(part) @ root.T)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """(n, d) rows that factors with these values lead to expect."""
+        check_is_fitted(self)
+        return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
+
+    def score_samples(self, X: Any) -> Array:
+        """(n,) log density of what is observed of each row."""
+        check_is_fitted(self)
+        return each_row(self._rows(X), self.density().log_density)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows."""
+        total, n = self._total(X)
+        return float(total / n)
+
+    @summing
+    def _total(self, X: Any) -> Array:
+        scores = self.score_samples(X)
+        return np.array([scores.sum(), len(scores)])
+
+    def get_covariance(self) -> Array:
+        """(d, d) covariance of the model."""
+        return self.density().covariance()
+
+    def get_precision(self) -> Array:
+        """(d, d) inverse of the covariance."""
+        return self.density().precision()
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
+        """(n_samples, d) rows drawn from the density."""
+        return self.density().sample(n_samples, generator(random_state))
+
+    def impute_mean(self, X: Any) -> Array:
+        """The rows with missing entries at their expectation given the rest of the row."""
+        return self.density().imputed(self._rows(X))
+
+    def impute_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper ends of an interval for each missing entry; observed entries stand in both."""
+        return self.density().interval(self._rows(X), level)
+
+    def impute_draws(self, X: Any, n_draws: int = 5, random_state: Any = None) -> list[Array]:
+        """The rows several times over, missing entries drawn given the rest of the row."""
+        return self.density().draws(self._rows(X), n_draws, generator(random_state))
+
+    def _rows(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return np.asarray(verified(read_table(self, X, reset=False)), dtype=np.float64)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def rotated(components: Array, rotation: str | None) -> tuple[Array, Array]:
+    """Loadings (q, d) after a rotation, and the correlations (q, q) of the factors."""
+    q = len(components)
+    if rotation is None or q < 2:
+        return components, np.eye(q)
+    if rotation == "promax":
+        turn, correlation = promax(components.T)
+        turned = (components.T @ turn).T
+        signs = np.where(flipped(turned) @ turned.T > 0, 1.0, -1.0).diagonal()
+        return turned * signs[:, None], correlation * signs * signs[:, None]
+    return flipped((components.T @ orthomax(components.T, ORTHOMAX[rotation])).T), np.eye(q)

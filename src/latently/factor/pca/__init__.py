@@ -1,0 +1,1 @@
+"""Principal component analysis: solvers, the number of components, missing values, outliers."""

@@ -1,0 +1,217 @@
+"""Eigenvectors of a covariance, by five ways: each gives a `Spectrum`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, svds
+
+from latently.distributions.statistics import Moments
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Principal directions of some rows.
+
+    Attributes
+    ----------
+    mean : (d,)
+    variances : (r,) along the directions, largest first, with weight - 1 in the denominator
+    vectors : (r, d) directions
+    total : variance of all columns together
+    weight : weight of the rows
+    steps : iterations it took, and whether they converged
+    """
+
+    mean: Array
+    variances: Array
+    vectors: Array
+    total: float
+    weight: float
+    steps: tuple[int, bool] = (1, True)
+
+    @property
+    def limit(self) -> int:
+        """Most directions that the rows could have: the least of rows and columns."""
+        return int(min(np.ceil(self.weight), len(self.mean)))
+
+
+@dataclass(frozen=True, eq=False)
+class Centred:
+    """Rows about their mean, times the roots of their weights.
+
+    Attributes
+    ----------
+    rows : (n, d) array, or sparse with the mean not yet taken off
+    mean : (d,)
+    weight : sum of the weights
+    total : variance of all columns together
+    roots : (n,) of the weights of sparse rows
+    """
+
+    rows: Any
+    mean: Array
+    weight: float
+    total: float
+    roots: Array | None = None
+
+    def operator(self) -> Any:
+        """The centred rows as something that multiplies vectors."""
+        if not sparse.issparse(self.rows):
+            return self.rows
+        A, mean, roots = self.rows, self.mean, self.roots
+        return LinearOperator(
+            A.shape,
+            matvec=lambda v: A @ v.ravel() - roots * (mean @ v.ravel()),
+            rmatvec=lambda u: A.T @ u.ravel() - mean * (roots @ u.ravel()),
+            matmat=lambda V: A @ V - np.outer(roots, mean @ V),
+            rmatmat=lambda U: A.T @ U - np.outer(mean, roots @ U),
+            dtype=A.dtype,
+        )
+
+
+def centred(rows: Any, weights: Array | None) -> Centred:
+    """Take the mean off; an array is copied, sparse rows stay as they are."""
+    if sparse.issparse(rows):
+        return _centred_sparse(rows, weights)
+    if weights is None:
+        mean = rows.mean(axis=0, dtype=np.float64)
+        A = rows - mean.astype(rows.dtype)
+        shift = A.mean(axis=0)  # rounding of the mean, which matters far from zero
+        A -= shift
+        return Centred(A, mean + shift, float(len(rows)), _squares(A) / max(len(rows) - 1, 1))
+    mean = weights @ rows / weights.sum()
+    A = (rows - mean) * np.sqrt(weights)[:, None]
+    weight = float(weights.sum())
+    total, most = _squares(A) / (weight - 1), int(min(np.ceil(weight), rows.shape[1]))
+    if len(A) < most:  # as many directions as repeated rows would have
+        A = np.vstack([A, np.zeros((most - len(A), A.shape[1]))])
+    return Centred(A.astype(rows.dtype), mean, weight, total)
+
+
+def _squares(A: Array) -> float:
+    return float(np.einsum("ij,ij->", A, A, dtype=np.float64))
+
+
+def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
+    w = np.ones(rows.shape[0]) if weights is None else weights
+    n, roots = float(w.sum()), np.sqrt(w).astype(rows.dtype)
+    scaled = rows if weights is None else (sparse.diags_array(roots) @ rows).tocsr()
+    mean = np.asarray(scaled.T @ roots, dtype=np.float64).ravel() / n
+    squares = float(scaled.multiply(scaled).sum(dtype=np.float64))
+    return Centred(scaled, mean, n, (squares - n * float(mean @ mean)) / max(n - 1, 1), roots)
+
+
+def flipped(vectors: Array) -> Array:
+    """Rows with signs that make the largest entry of each positive."""
+    places = np.argmax(np.abs(vectors), axis=1)
+    signs = np.sign(vectors[np.arange(len(vectors)), places])
+    return np.asarray(vectors * np.where(signs == 0, 1, signs)[:, None])
+
+
+def by_moments(moments: Moments) -> Spectrum:
+    """All directions, from sums over the rows: one pass over data of any size."""
+    weight = float(moments.weight)
+    values, vectors = np.linalg.eigh(moments.scatter() / (weight - 1))
+    values = np.maximum(values[::-1], 0.0)
+    limit = int(min(np.ceil(weight), len(values)))
+    return Spectrum(moments.mean(), values[:limit], flipped(vectors.T[::-1][:limit]), float(values.sum()), weight)
+
+
+def by_svd(data: Centred) -> Spectrum:
+    """All directions, to full accuracy."""
+    A = data.rows
+    n, d = A.shape
+    if n > 1.5 * d and A.size > 4096:  # the left singular vectors are not needed
+        (A,) = linalg.qr(A, mode="r", check_finite=False, overwrite_a=True)
+        A = A[:d]
+    _, singular, vectors = linalg.svd(A, full_matrices=False, check_finite=False)
+    return _of_singular(data, singular, vectors)
+
+
+def _of_singular(data: Centred, singular: Array, vectors: Array, steps: tuple[int, bool] = (1, True)) -> Spectrum:
+    variances = np.square(singular, dtype=np.float64) / (data.weight - 1)
+    return Spectrum(data.mean, variances, flipped(vectors), data.total, data.weight, steps)
+
+
+def by_arpack(data: Centred, k: int, tol: float, rng: np.random.RandomState) -> Spectrum:
+    """The first k directions by Lanczos iteration."""
+    start = rng.uniform(-1, 1, size=min(data.rows.shape))
+    _, singular, vectors = svds(data.operator(), k=k, tol=tol, v0=start)
+    order = np.argsort(-singular)
+    return _of_singular(data, singular[order], vectors[order])
+
+
+def by_krylov(data: Centred, k: int, more: int, power: int | None, rng: np.random.RandomState) -> Spectrum:
+    """The first k directions from a random block and its powers (Musco and Musco 2015).
+
+    The powers are kept side by side, so few are needed for what takes many where only the last is kept. With so many
+    directions that the powers would span all there are, the smaller of the two products of the rows is decomposed.
+    """
+    A = data.rows
+    width = min(k + more, min(A.shape))
+    powers = 3 if power is None else power
+    if width * (powers + 1) >= 0.7 * min(A.shape):
+        return _by_gram(data, k)
+    tall = A.shape[0] >= A.shape[1]
+    B = A if tall else A.T  # (m, p), m >= p
+    block = rng.normal(size=(B.shape[1], width)).astype(A.dtype, copy=False)
+    blocks = [block := _orthonormal(B.T @ (B @ block)) for _ in range(powers + 1)]
+    basis = _orthonormal(np.hstack(blocks))  # (p, r)
+    left, singular, right = linalg.svd(B @ basis, full_matrices=False, check_finite=False)
+    vectors = right @ basis.T if tall else left.T
+    return _of_singular(data, singular[:k], vectors[:k])
+
+
+def _orthonormal(A: Array) -> Array:
+    return np.asarray(linalg.qr(A, mode="economic", check_finite=False, overwrite_a=True)[0])
+
+
+def _by_gram(data: Centred, k: int) -> Spectrum:
+    A = data.rows
+    wide = A.shape[0] < A.shape[1]
+    values, vectors = linalg.eigh(A @ A.T if wide else A.T @ A, check_finite=False)
+    singular = np.sqrt(np.maximum(values[::-1][:k], 0.0))
+    vectors = vectors[:, ::-1][:, :k].T
+    if wide:
+        vectors = _orthonormal((vectors @ A).T).T  # small singular values leave rounding
+    return _of_singular(data, singular, vectors)
+
+
+def by_power(data: Centred, k: int, tol: float, max_iter: int, rng: np.random.RandomState) -> Spectrum:
+    """The first k directions, one after the other: power iteration, and deflation of what is found."""
+    A, (n, d) = data.operator(), data.rows.shape
+    product = None if n < d or sparse.issparse(data.rows) else A.T @ A
+    apply: Callable[[Array], Array] = (lambda v: A.T @ (A @ v)) if product is None else (lambda v: product @ v)
+    vectors, values, most, settled = np.zeros((k, d)), np.zeros(k), 1, True
+    for j in range(k):
+        vectors[j], values[j], steps, good = _power(apply, vectors[:j], values[:j], tol or 1e-10, max_iter, rng)
+        most, settled = max(most, steps), settled and good
+    order = np.argsort(-values, kind="stable")
+    return _of_singular(data, np.sqrt(np.maximum(values[order], 0.0)), vectors[order], (most, settled))
+
+
+def _power(
+    apply: Callable[[Array], Array], known: Array, values: Array, tol: float, max_iter: int, rng: np.random.RandomState
+) -> tuple[Array, float, int, bool]:
+    """The largest eigenvector that is orthogonal to those known, its value, and how the iteration ended."""
+    size = values[0] if len(values) else 0.0
+    v = rng.normal(size=known.shape[1])
+    v -= known.T @ (known @ v)
+    v /= np.linalg.norm(v)
+    value = 0.0
+    for step in range(1, max_iter + 1):
+        u = apply(v)
+        u -= known.T @ (known @ u)  # deflation, and what rounding brings back
+        value = float(u @ v)
+        rest = float(np.linalg.norm(u - value * v))
+        norm = float(np.linalg.norm(u))
+        if rest <= tol * max(size, value) or norm == 0:
+            return v, max(value, 0.0), step, True
+        v = u / norm
+    return v, value, max_iter, False
