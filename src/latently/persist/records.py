@@ -54,6 +54,10 @@ RECORDS = {
     "bayes-coefficients/1": "latently.predict.bayes.multinomial_nb:Coefficients",
     # regression
     "regression-statistics/1": "latently.predict.linear.sums:RegressionStatistics",
+    # trees
+    "tree-nodes/1": "latently.predict.tree.model.nodes:Nodes",
+    "tree-leaf-targets/1": "latently.predict.tree.model.leaf_targets:LeafTargets",
+    "tree-linear-leaves/1": "latently.predict.tree.m5:LinearLeaves",
     # sequences
     "context-counts/1": "latently.sequence.markov.counts:ContextCounts",
     "input-spread/1": "latently.sequence.inputs.table:Spread",

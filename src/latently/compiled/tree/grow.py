@@ -469,6 +469,66 @@ def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, be
 
 
 @njit(nogil=True, cache=True)
+def n_orders(is_cat, starts):
+    """In how many orders categories are tried: by the mean of y, or by the share of each class."""
+    return starts[-1] if is_cat and len(starts) > 1 and starts[-1] > 2 else 1
+
+
+@njit(nogil=True, cache=True)
+def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
+    """Try the cuts of a column whose n bins in `space` are filled."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    size, lo, hi, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], np.nan, -1
+    has_missing = bins[n - 1] == size and not is_cat[f]
+    found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+    if has_missing:
+        n -= 1
+        miss[:] = hist[size]
+    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and not has_missing:
+        if whole[BY_CLASS]:
+            scan_gini(hist, bins, n, stats, left, right, found)
+        else:
+            scan_squared(hist, bins, n, stats, found)
+        better(found, f, bins, n, listed, False, lo, hi, threshold, best_i, best_f, best_list)
+        return
+    if whole[RANDOM] and not is_cat[f] and n > 1:
+        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
+    orders = n_orders(is_cat[f], starts)
+    for k in range(orders):
+        found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+        order = bins
+        if is_cat[f]:
+            by_share(hist, bins, n, k + (orders == 1), starts, listed)
+            order = listed
+        scan(hist, order, n, stats, miss, has_missing, whole, real, starts, signs[f], bounds[0], bounds[1], left, right,
+             at, found)  # fmt: skip
+        better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
+
+
+@njit(nogil=True, cache=True)
+def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
+                 best_list):  # fmt: skip
+    """Try the cuts of a column for absolute errors, which take the rows themselves."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    T, y, w, starts = targets
+    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    size, lo, hi, m, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start, np.nan, -1
+    found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+    if bins[n - 1] == size and not is_cat[f]:
+        n -= 1
+    if whole[RANDOM] and not is_cat[f] and n > 1:
+        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
+    order = bins
+    if is_cat[f]:
+        by_share(hist, bins, n, 1, starts, listed)
+        order = listed
+    absolute_split(codes, rows, start, stop, f, -1 if is_cat[f] else size, order, n, T[:m], w[:m], ranks[:, :m], whole,
+                   real, at, lookup, found)  # fmt: skip
+    better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
+
+
+@njit(nogil=True, cache=True)
 def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed, step, bounds, space, best_i,
                   best_f, best_list):  # fmt: skip
     """Try the cuts of a column; give whether it varies among the rows."""
@@ -476,46 +536,22 @@ def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, rea
     T, y, w, starts = targets
     hist, bits, bins, listed, left, right, lookup, found, miss = space
     size, lo, hi, m = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start
-    found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-    plain = whole[PLAIN] and not is_cat[f] and signs[f] == 0
-    if plain and whole[BY_CLASS] and m <= FEW:
+    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and whole[BY_CLASS] and m <= FEW:
+        found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
         n = sweep_gini(codes, rows, start, stop, f, size, y, w, stats, lookup, bins, left, right, found)
         if n >= 0:
             better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
             return n > 1
     n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist, bits,
                bins)  # fmt: skip
-    all_n, has_missing, threshold, at = n, bins[n - 1] == size, np.nan, -1
-    if n > 1:
-        if has_missing and not is_cat[f]:
-            n -= 1
-            miss[:] = hist[size]
-        if plain and not has_missing:
-            if whole[BY_CLASS]:
-                scan_gini(hist, bins, n, stats, left, right, found)
-            else:
-                scan_squared(hist, bins, n, stats, found)
-            better(found, f, bins, n, listed, False, lo, hi, threshold, best_i, best_f, best_list)
-        else:
-            if whole[RANDOM] and not is_cat[f] and n > 1:
-                threshold, at = draw_cut(seed, step, lo, hi, bins, n)
-            orders = starts[-1] if is_cat[f] and len(starts) > 1 and starts[-1] > 2 else 1
-            for k in range(orders):
-                found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-                order = bins
-                if is_cat[f]:
-                    by_share(hist, bins, n, k + (orders == 1), starts, listed)
-                    order = listed
-                if whole[CRITERION] == ABSOLUTE:
-                    absolute_split(codes, rows, start, stop, f, -1 if is_cat[f] else size, order, n, T[:m], w[:m],
-                                   ranks[:, :m], whole, real, at, lookup, found)  # fmt: skip
-                else:
-                    scan(hist, order, n, stats, miss, has_missing and not is_cat[f], whole, real, starts, signs[f],
-                         bounds[0], bounds[1], left, right, at, found)  # fmt: skip
-                better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
-    for i in range(all_n):
+    if n > 1 and whole[CRITERION] == ABSOLUTE:
+        try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
+                     best_list)  # fmt: skip
+    elif n > 1:
+        try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list)
+    for i in range(n):
         hist[bins[i]] = 0.0
-    return all_n > 1
+    return n > 1
 
 
 @njit(nogil=True, cache=True)
@@ -770,3 +806,71 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
         n_open += 2
         n_nodes += 2
     return nodes[:n_nodes].copy(), floats[:n_nodes].copy(), sums[:n_nodes].copy(), lists[:n_lists].copy()
+
+
+@njit(nogil=True, cache=True)
+def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_list):
+    """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    d, size, width = H.shape
+    space = (
+        np.empty((size, width)), np.zeros(1, dtype=np.uint64), np.empty(size, np.int64), np.empty(size, np.int64),
+        np.empty(width), np.empty(width), np.zeros(size, np.int64), np.empty(3), np.empty(width),
+    )  # fmt: skip
+    features, bounds, bins = np.arange(d), np.array([-np.inf, np.inf]), space[2]
+    best_f[WORTH], best_i[FEATURE] = -np.inf, -1
+    draws, visited, varied = whole[MAX_FEATURES] < d or whole[RANDOM], 0, 0
+    while visited < d and (visited < whole[MAX_FEATURES] or varied == 0):
+        if draws:
+            other = visited + int(mixed(seed, np.uint64(visited + 1)) % np.uint64(d - visited))
+            features[visited], features[other] = features[other], features[visited]
+        f, n = features[visited], 0
+        visited += 1
+        space[0][:] = H[f]
+        for c in range(n_bins[f] + 1):
+            if weight_of(H[f, c], starts) > 0:
+                bins[n] = c
+                n += 1
+        if n > 1:
+            varied += 1
+            try_bins(f, table, n, starts, stats, whole, real, seed, np.uint64(d + visited), bounds, space, best_i,
+                     best_f, best_list)  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def route(codes, n_bins, first, feature, cut, missing, list_start, list_len, lists, out):
+    """Node of each row in a tree that is under construction; `first` of a node is -1 where rows stop.
+
+    Listed codes go to the child that the missing ones do not go to.
+    """
+    for i in range(len(codes)):
+        node = 0
+        while first[node] >= 0:
+            f = feature[node]
+            c, place = codes[i, f], missing[node]
+            if list_len[node] > 0:
+                for j in range(list_start[node], list_start[node] + list_len[node]):
+                    if lists[j] == c:
+                        place = 1 - missing[node]
+            elif c != n_bins[f]:
+                place = 0 if c <= cut[node] else 1
+            node = first[node] + place
+        out[i] = node
+
+
+@njit(nogil=True, cache=True)
+def add_bins(codes, slots, y, T, w, by_class, counts, H):
+    """Add the statistics of rows to the bins of the nodes they are in: H (nodes, d, bins, s); slot -1 is none."""
+    for i in range(len(codes)):
+        s = slots[i]
+        if s < 0 or w[i] <= 0:
+            continue
+        for f in range(codes.shape[1]):
+            bin_ = H[s, f, codes[i, f]]
+            if by_class:
+                bin_[y[i]] += w[i]
+            else:
+                for k in range(T.shape[1]):
+                    bin_[k] += w[i] * T[i, k]
+            if counts:
+                bin_[len(bin_) - 1] += 1.0

@@ -94,7 +94,26 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _fit_source(self, X: ChunkSource, y: Any) -> Self:
-        raise NotImplementedError
+        """Grow the tree from chunks of a table that is not in memory."""
+        from latently.predict.tree.growth.stored import grow_stored
+
+        if self._is_multiway:
+            raise ValueError("a tree of many-way splits or fractional cases grows in memory: use nominal='groups', missing='side'")
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        self.n_outputs_ = 1
+        nodes = grow_stored(self, X, y, [seed], None, self._adopt_told)[0]
+        self.max_features_ = make_setting(self._growth_params(), 2, self.n_features_in_).max_features
+        if self.ccp_alpha > 0:
+            nodes = cost_complexity.pruned(nodes, float(self.ccp_alpha))
+        self._adopt(nodes)
+        return self
+
+    @abstractmethod
+    def _adopt_told(self, told: Any) -> Any:
+        """Let the estimator know what a first pass told about the targets; give the weights of classes, or None."""
+
+    def _growth_params(self) -> dict[str, Any]:
+        return dict(self.get_params(deep=False))
 
     def _setting(self, n: int, weights: Array | None) -> Setting:
         setting = make_setting(self.get_params(deep=False), n, self.n_features_in_)

@@ -64,6 +64,19 @@ class ClassAnswers(DecideMixin, ClassifierScore):
         return [len(classes) for classes in self._class_list]
 
 
+    def _adopt_told(self, told: Any) -> Any:
+        """Take in the classes that a pass over chunks has found; give their weights."""
+        self._adopt_classes([told.classes], False)
+        weight = self.class_weight  # type: ignore[attr-defined]
+        if weight is None:
+            return None
+        if isinstance(weight, dict):
+            return np.array([float(weight.get(label, 1.0)) for label in told.classes])
+        if weight == "balanced":
+            return told.n_rows / (len(told.classes) * np.maximum(told.shares, 1.0))
+        raise ValueError(f"class_weight={weight!r} is for tables in memory: give a dict or 'balanced'")
+
+
 def class_weights(class_weight: Any, y: Any, weights: Array | None) -> Array | None:
     """Weights of the rows times those of their classes."""
     if class_weight is None:

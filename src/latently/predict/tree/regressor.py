@@ -6,10 +6,10 @@ import numpy as np
 import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from latently.data import Schema
 from latently.predict.scores import RegressorScore
+from latently.predict.tree import m5
 from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, number_targets, read_numbers
@@ -42,6 +42,14 @@ class NumberAnswers(RegressorScore):
         """Mean of the leaf; (n,), or (n, outputs)."""
         values = self._values(X)[:, :, 0]  # type: ignore[attr-defined]
         return np.asarray(values[:, 0] if self.n_outputs_ == 1 else values)
+
+    def _adopt_told(self, told: Any) -> Any:
+        """Take in what a pass over chunks has found about the targets."""
+        self.n_outputs_, self._class_counts = 1, [1]  # type: ignore[misc]
+        self.leaf_targets_ = self.linear_ = None
+        if getattr(self, "leaf", "mean") == "linear":
+            raise ValueError("leaf='linear' is for tables in memory")
+        return None
 
 
 class DecisionTreeRegressor(NumberAnswers, BaseTree):
@@ -185,10 +193,27 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
 
     def _grown(self, rows: Array, targets: Targets, weights: Array | None, setting: Any, seed: int) -> Grown:
         grown = super()._grown(rows, targets, weights, setting, seed)
+        self.linear_ = None
+        if self.leaf == "linear":
+            return self._with_models(grown, rows, targets, weights)
         self.leaf_targets_ = leaf_targets.LeafTargets.of(grown, targets, weights)
         return grown
 
+    def _with_models(self, grown: Grown, rows: Array, targets: Targets, weights: Array | None) -> Grown:
+        """Grow linear models at the leaves."""
+        if self.n_outputs_ > 1 or self.criterion in ("absolute_error", "poisson"):
+            raise ValueError("leaf='linear' is for one output and squared errors")
+        y = targets.dense[:, 1] + targets.centre[0]
+        nodes, self.linear_ = m5.fit_models(grown.nodes, rows, y, weights, float(self.smoothing))
+        self.leaf_targets_ = None
+        return Grown(nodes, None, None)
+
     # answers
+
+    def _values(self, X: Any) -> Array:
+        if getattr(self, "linear_", None) is None:
+            return super()._values(X)
+        return np.asarray(self.linear_.predict(self.nodes_, self._rows(X))[:, None, None])
 
     def predict_quantiles(self, X: Any, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """(n, q) quantiles of the targets at the leaf of each row, for one output.
@@ -207,8 +232,9 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
 
     def predict_variance(self, X: Any) -> Array:
         """(n,) variance of a new target at the leaf of each row: that of the leaf's targets, and of their mean."""
-        check_is_fitted(self)
-        rows = self._rows(X)
+        return self._leaf_variance(self._rows(X))
+
+    def _leaf_variance(self, rows: Array) -> Array:
         spread, count = self.nodes_.impurity, np.maximum(self.nodes_.weight, 1e-300)
         # a leaf of few rows knows little about its own spread: two rows of the root's are added
         pooled = (count * spread + 2.0 * spread[0]) / (count + 2.0) * (1 + 1 / count)

@@ -17,11 +17,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A tree and where its rows went: node i has `rows[starts[i]:starts[i] + samples[i]]`."""
+    """A tree and where its rows went: node i has `rows[starts[i]:starts[i] + samples[i]]`, if that is known."""
 
     nodes: Nodes
-    rows: NDArray[np.uint32]
-    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32] | None
+    starts: NDArray[np.int64] | None
+    leaf_targets: Any = None
 
 
 def grow_binary(
@@ -50,16 +51,31 @@ def grow_binary(
     goals = (targets.dense, targets.codes, w, targets.starts)
     total = float(w[rows].sum())
     made = compiled.tree.grow.grow_tree(
-        table, rows, goals, _whole(setting, targets, even), _real(setting, total), np.uint64(seed),
+        table, rows, goals, whole_setting(setting, targets, even), real_setting(setting, total), np.uint64(seed),
         setting.critical(int(targets.starts[-1])), setting.bounds,
     )  # fmt: skip
-    nodes = _nodes(made, targets, bins)
+    nodes = as_nodes(made, targets, bins)
     if setting.criterion == "absolute_error":
         _set_medians(nodes, rows, made[0][:, 7], targets, w)
     return Grown(nodes, rows, made[0][:, 7])
 
 
-def _whole(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:
+def subtree(
+    bins: Bins, codes: NDArray[Any], targets: Targets, weights: Array, setting: Setting, seed: int, total: float,
+    counts: bool,
+) -> Any:  # fmt: skip
+    """Grow the tree below a node of a larger one, whose rows weigh `total`; as the kernel gives it."""
+    rows = np.arange(len(codes), dtype=np.uint32)
+    table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
+    goals = (targets.dense, targets.codes, weights, targets.starts)
+    return compiled.tree.grow.grow_tree(
+        table, rows, goals, whole_setting(setting, targets, not counts), real_setting(setting, total), np.uint64(seed),
+        setting.critical(int(targets.starts[-1])), setting.bounds,
+    )  # fmt: skip
+
+
+def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:
+    """Whole numbers of a setting, in the kernel's order; `even` if all weights are one."""
     criterion = CRITERIA[setting.criterion]
     counts = setting.min_samples_leaf > 1 and not even
     plain = (targets.by_class and criterion == 0) or (not targets.is_class and criterion == 2 and targets.starts[0] == 1)
@@ -69,11 +85,13 @@ def _whole(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:
     return np.array([criterion, *limits, setting.max_features, *flags], dtype=np.int64)
 
 
-def _real(setting: Setting, total: float) -> Array:
+def real_setting(setting: Setting, total: float) -> Array:
+    """Other numbers of a setting, in the kernel's order."""
     return np.array([setting.min_weight_leaf, setting.min_impurity_decrease, total])
 
 
-def _nodes(made: Any, targets: Targets, bins: Bins) -> Nodes:
+def as_nodes(made: Any, targets: Targets, bins: Bins) -> Nodes:
+    """The tree that a kernel made."""
     whole, real, sums, lists = made
     inner, grouped = whole[:, 0] >= 0, whole[:, 5] > 0
     kind = np.where(grouped, GROUPS, np.where(inner, THRESHOLD, LEAF)).astype(np.int8)

@@ -127,7 +127,7 @@ def grow_multiway(
         from latently.predict.tree.pruning.pessimistic import pruned
 
         root = pruned(table, root, rules.confidence)
-    return Grown(_flat(table, root, targets), None, None)  # type: ignore[arg-type]
+    return Grown(_flat(table, root, targets), None, None)
 
 
 def _refuse(setting: Setting, targets: Targets) -> None:

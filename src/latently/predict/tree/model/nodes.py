@@ -101,12 +101,16 @@ class Nodes:
 
     def cut(self, leaves: NDArray[np.bool_]) -> "Nodes":
         """Give the tree with some nodes made leaves, and what was below them left out."""
+        return self.leafed(leaves).taken(self.kept(leaves))
+
+    def kept(self, leaves: NDArray[np.bool_]) -> Places:
+        """Nodes that are left if some are made leaves."""
         kept = np.zeros(len(self), dtype=bool)
         kept[0] = True
         for node in range(len(self)):
             if kept[node] and not leaves[node] and self.kind[node] != LEAF:
                 kept[self.first[node] : self.first[node] + self.n_children[node]] = True
-        return self.leafed(leaves).taken(np.flatnonzero(kept))
+        return np.flatnonzero(kept)
 
     def leafed(self, leaves: NDArray[np.bool_]) -> "Nodes":
         """Give the same nodes, some of them leaves."""
