@@ -10,7 +10,7 @@ from latently import compiled
 from latently.predict import DecisionTreeClassifier
 from latently.predict.tree.pruning.pessimistic import extra_errors
 
-from .tables import lenses, tennis
+from tests.predict.tree.tables import lenses, tennis
 
 # entropy 0.9403, Quinlan 1986 and Mitchell 1997
 GAIN = {"outlook": 0.2467, "humidity": 0.1518, "wind": 0.0481, "temperature": 0.0292}
@@ -74,7 +74,7 @@ def test_pessimistic_errors_against_quinlans_table_and_the_binomial():
     # the normal approximation is near the binomial limit
     for n, wrong in ((16, 1), (168, 2), (60, 12)):
         exact = beta.isf(0.25, wrong + 1, n - wrong)
-        assert (wrong + extra_errors(n, wrong, 0.25)) / n == pytest.approx(exact, rel=0.03)
+        assert (wrong + extra_errors(n, wrong, 0.25)) / n == pytest.approx(exact, rel=0.04)
     assert extra_errors(5, 4.8, 0.25) == pytest.approx(0.2)
 
 

@@ -16,6 +16,7 @@ GINI, ENTROPY, SQUARED, POISSON, ABSOLUTE = range(5)
 FEATURE, CUT, NEXT, MISSING_LEFT, N_LISTED = range(5)
 WORTH, THRESHOLD = range(2)
 EPS = 2.220446049250313e-16
+ROUNDING = 1e-12
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_A = np.uint64(0xBF58476D1CE4E5B9)
 MIX_B = np.uint64(0x94D049BB133111EB)
@@ -256,6 +257,15 @@ def scan_squared(hist, bins, n, total, found):
 
 
 @njit(nogil=True, cache=True)
+def positive(left, right, total, n_out):
+    """Whether both branches have targets above zero, beyond rounding."""
+    for k in range(1, n_out + 1):
+        if left[k] <= ROUNDING * total[k] or right[k] <= ROUNDING * total[k]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
 def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign, lower, upper, left, right, at, found):
     """Find the best cut of bins in an order: found gets worth, last place of the left branch, side of the missing.
 
@@ -285,6 +295,8 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
                 nr = right[width - 1] if whole[CHECKS_COUNTS] else wr
                 if nl < whole[MIN_LEAF] or nr < whole[MIN_LEAF]:
                     continue
+            if criterion == POISSON and not positive(left, right, total, starts[0]):
+                continue
             if sign != 0 and not allowed(left, right, starts, sign, lower, upper):
                 continue
             value = worth(criterion, left, starts) + worth(criterion, right, starts)
@@ -359,7 +371,7 @@ def scan_absolute(place, T, w, ranks, n_places, whole, real, found, at):
         if wl < real[MIN_WEIGHT] or total - wl < real[MIN_WEIGHT]:
             continue
         value = -(left[i] + right[m - 2 - i]) / n_out
-        if value > found[0]:
+        if value > found[0] - ROUNDING * value:  # the first of equal ones
             found[0], found[1] = value, place[order[i]]
 
 

@@ -227,11 +227,13 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
 
     def apply(self, X: Any, check_input: bool = True) -> NDArray[np.int64]:
         """(n,) the leaf of each row."""
-        return answers.leaves_of(self.nodes_, self._rows(X))
+        rows = self._rows(X)
+        return answers.leaves_of(self.nodes_, rows)
 
     def decision_path(self, X: Any, check_input: bool = True) -> Any:
         """(n, nodes) sparse matrix, one where a row passes through a node."""
-        return answers.paths_of(self.nodes_, self._rows(X))
+        rows = self._rows(X)
+        return answers.paths_of(self.nodes_, rows)
 
     def explain(self, x: Any) -> reading.Explanation:
         """Give the path of one row as a rule that can be read, with the evidence at each step.
@@ -242,7 +244,7 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
             One row: values in the order of the columns, a dict or a frame with one row.
         """
         check_is_fitted(self)
-        row = self._rows(reading.one_row(x, columns.column_names(self)))
+        row = columns.encode_rows(self, reading.one_row(x, columns.column_names(self)))
         return reading.explained(self.nodes_, row, self._words())
 
     def rules(self, *, frame: bool = False) -> Any:

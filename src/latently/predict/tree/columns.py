@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from latently.data import Schema, infer_schema
 from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
-from latently.data.tables.matrix import as_table, check_size
+from latently.data.tables.matrix import as_matrix, as_table, check_size
 from latently.predict.rows import is_sparse
 from latently.predict.tables import read_named
 
@@ -34,14 +34,18 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> Array:
 
 
 def encode_rows(estimator: Any, X: Any) -> Array:
-    """Give a table as floats by the estimator's schema; a category that was never seen has a code of its own."""
+    """Give a table as floats by the estimator's schema, if it has one; an unseen category has a code of its own."""
     table = as_table(X, "X")
     check_size(table.shape)
-    if not frames.is_frame(table) and table.shape[1] != len(estimator.schema_):
+    width = estimator.n_features_in_
+    if not frames.is_frame(table) and table.shape[1] != width:
         raise ValueError(
-            f"X has {table.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{len(estimator.schema_)} features as input"
+            f"X has {table.shape[1]} features, but {type(estimator).__name__} is expecting {width} features as input"
         )
+    if not hasattr(estimator, "schema_"):
+        named = hasattr(estimator, "feature_names_in_") and frames.is_frame(table)
+        chosen = frames.select(table, list(estimator.feature_names_in_)) if named else table
+        return np.ascontiguousarray(as_matrix(chosen, allow_nan=True), dtype=np.float64)
     values: Array = estimator.schema_.encode(table, unseen="code")
     if np.isinf(values).any():
         name = estimator.schema_.names[int(np.isinf(values).any(axis=0).argmax())]

@@ -28,7 +28,8 @@ def number_goals(estimator: Any, y: Any) -> Targets:
         if (numbers < 0).any():
             raise ValueError("Some value(s) of y are negative which is not allowed for Poisson regression.")
         if not numbers.sum() > 0:
-            raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+            what = "strictly positive" if hasattr(estimator, "n_estimators") else "positive"  # scikit-learn's words
+            raise ValueError(f"Sum of y is not {what} which is necessary for Poisson regression.")
     return number_targets(numbers, centred=estimator.criterion != "poisson")
 
 

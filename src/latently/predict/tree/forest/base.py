@@ -79,7 +79,10 @@ class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
         if isinstance(X, ChunkSource):
             return self._fit_source(X, y)
         if self.max_samples is not None and not self.bootstrap:
-            raise ValueError("`max_sample` cannot be set if `bootstrap=False`. Set bootstrap=True or max_samples=None.")
+            raise ValueError(
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
+                "`max_sample=None`."
+            )
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         rows = columns.read_columns(self, X, reset=True)
@@ -88,7 +91,10 @@ class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(rows, y)
         seeds = self._new_seeds()
         if seeds is not None:
-            self._extend(rows, y, targets, weights, seeds)
+            self._extend(rows, targets, weights, seeds)
+        if self.oob_score and (seeds is not None or not hasattr(self, "oob_score_")):
+            n = len(rows)
+            self._set_oob(rows, y, [outside_of(tree.random_state, n, self._n_drawn(n)) for tree in self.estimators_])
         return self
 
     def _fit_source(self, X: ChunkSource, y: Any) -> Self:
@@ -132,7 +138,7 @@ class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
         drawn = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_estimators)
         return [int(seed) for seed in drawn[len(self.estimators_) :]]
 
-    def _extend(self, rows: Array, y: Any, targets: Targets, weights: Array | None, seeds: list[int]) -> None:
+    def _extend(self, rows: Array, targets: Targets, weights: Array | None, seeds: list[int]) -> None:
         n = len(rows)
         categories = columns.n_categories(self)
         setting = make_setting(self._tree_params(), n, self.n_features_in_)
@@ -144,9 +150,6 @@ class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
             made = list(over(job))
         self.n_rows_ = n
         self._adopt([self._tree(*pair) for pair in zip(made, seeds, strict=True)])
-        if self.oob_score:
-            drawn = [outside_of(tree.random_state, n, self._n_drawn(n)) for tree in self.estimators_]
-            self._set_oob(rows, y, drawn)
 
     def _adopt(self, trees: list[Any]) -> None:
         self.estimators_ = [*self.estimators_, *trees]
@@ -202,6 +205,11 @@ class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_packed", None)
         return state
+
+    @property
+    def estimator(self) -> Any:
+        """A tree like those of the forest, not fitted."""
+        return self._tree_class(**self._tree_params())
 
     def __len__(self) -> int:
         return len(self.estimators_)

@@ -7,7 +7,6 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -204,7 +203,7 @@ class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
         if callable(self.oob_score):
             self.oob_score_ = self.oob_score(*(v[:, 0] if self.n_outputs_ == 1 else v for v in told))
         else:
-            self.oob_score_ = float(np.mean([accuracy_score(a, b) for a, b in zip(told[0].T, told[1].T, strict=True)]))
+            self.oob_score_ = float((told[0] == told[1]).all(axis=1).mean())
 
 
 def oob_values(trees: Sequence[Any], rows: Array, outside: Sequence[NDArray[np.int64]]) -> tuple[Array, NDArray[Any]]:

@@ -24,7 +24,7 @@ from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model.nodes import Nodes
 
 Array = NDArray[np.float64]
-FETCHED_ROWS: Final = 1 << 18
+FETCHED_ROWS = 1 << 18
 """A node of at most so many rows is grown in memory."""
 _BATCH_ROWS: Final = 1 << 22  # rows that are fetched in one pass
 _SUMS_BYTES: Final = 1 << 28  # bins that are summed in one pass
@@ -155,7 +155,7 @@ class Binned(Additive):
     extra: Array
 
 
-def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int = FETCHED_ROWS) -> list[Nodes]:
+def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int | None = None) -> list[Nodes]:
     """Grow trees, one for each seed.
 
     Parameters
@@ -167,9 +167,10 @@ def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int = FE
     seeds
         Of the trees.
     fetched
-        Rows of a node that is grown in memory.
+        Rows of a node that is grown in memory; `FETCHED_ROWS` if None.
     """
     _refuse(job.setting)
+    fetched = FETCHED_ROWS if fetched is None else fetched
     sketches = [Sketch(seed) for seed in seeds]
     open_ = [(t, 0) for t in range(len(seeds))]
     small: list[tuple[int, int]] = []
@@ -330,7 +331,7 @@ def _grow_small(
     job: Job, reduce: Reduction, sketches: list[Sketch], places: list[tuple[int, int]], fetched: int
 ) -> None:
     """Fetch the rows of nodes, as many at a time as there is room for, and grow their sub-trees."""
-    at_once = max(1, _BATCH_ROWS // max(fetched, 1))
+    at_once = max(1, _BATCH_ROWS // max(fetched, 1)) if fetched else len(places)
     for start in range(0, len(places), at_once):
         part = places[start : start + at_once]
         parts = list(reduce.each(partial(_fetch_chunk, job, sketches, part)))

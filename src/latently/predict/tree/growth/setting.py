@@ -61,7 +61,7 @@ def make_setting(params: dict[str, Any], n: int, d: int) -> Setting:
         min_weight_leaf=0.0,
         min_impurity_decrease=float(params["min_impurity_decrease"]),
         max_features=features_per_split(params["max_features"], d),
-        max_leaf_nodes=-1 if leaves is None else int(leaves),
+        max_leaf_nodes=-1 if leaves is None else min(int(leaves), NO_LIMIT),
         is_random=params.get("splitter", "best") == "random",
         significance=params["significance"],
         signs=_signs(params["monotonic_cst"], d),

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from latently.data import infer_schema
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.sources.table_source import TableSource
-from latently.data.tables.matrix import as_matrix
 from latently.learn.engine.reduce import Reduction, reducing
 from latently.predict.labels import encode_among, read_labels
 from latently.predict.rows import CHUNK_ROWS, part
@@ -20,7 +19,7 @@ from latently.predict.tree import columns
 from latently.predict.tree.growth import levels
 from latently.predict.tree.growth.bins import make_bins
 from latently.predict.tree.growth.setting import make_setting
-from latently.predict.tree.growth.targets import Targets, class_targets, number_targets, read_numbers
+from latently.predict.tree.growth.targets import Targets, class_targets, number_targets, read_numbers, round_centre
 from latently.predict.tree.model.nodes import Nodes
 
 Array = NDArray[np.float64]
@@ -122,14 +121,8 @@ def grow_stored(
     with reducing(source) as reduce:
         told = _first_pass(reading, reduce, is_class)
         reading = Reading(reading.who, y, told, adopt(told), centred)
-        job = _job(estimator, reading, told, _floats(estimator, some), seeds, draw)
+        job = _job(estimator, reading, told, columns.encode_rows(estimator, some), seeds, draw)
         return levels.grow_levels(job, reduce, seeds)
-
-
-def _floats(estimator: Any, rows: Any) -> Array:
-    if hasattr(estimator, "schema_"):
-        return columns.encode_rows(estimator, rows)
-    return np.asarray(as_matrix(rows, allow_nan=True), dtype=np.float64)
 
 
 def _first_pass(reading: Reading, reduce: Reduction, is_class: bool) -> Told:
@@ -140,7 +133,9 @@ def _first_pass(reading: Reading, reduce: Reduction, is_class: bool) -> Told:
     if not weight > 0:
         raise ValueError("sample_weight is zero for every row: at least one weight must be positive")
     if not is_class:
-        return Told(int(n), float(weight), None, None, float(total / n))
+        low, high = min(found[3] for found in parts), max(found[4] for found in parts)
+        centre = round_centre(np.array([total / n]), np.array([high - low]))
+        return Told(int(n), float(weight), None, None, float(centre[0]))
     classes, at = np.unique(np.concatenate([found[3] for found in parts]), return_inverse=True)
     counts = np.bincount(at, np.concatenate([found[4] for found in parts]))
     return Told(int(n), float(weight), classes, counts.astype(np.int64), 0.0)
@@ -149,7 +144,8 @@ def _first_pass(reading: Reading, reduce: Reduction, is_class: bool) -> Told:
 def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
     labels, weight = reading.labels(chunk), chunk.total_weight
     if not is_class:
-        return chunk.n_rows, weight, float(read_numbers(labels, reading.who)[0].sum())
+        y = read_numbers(labels, reading.who)[0]
+        return chunk.n_rows, weight, float(y.sum()), float(y.min()), float(y.max())
     classes, counts = np.unique(read_labels(labels, reading.who), return_counts=True)
     return chunk.n_rows, weight, 0.0, classes, counts
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.predict.labels import encode, encode_among, read_labels
+from latently.predict.rows import is_sparse
 
 Array = NDArray[np.float64]
 
@@ -73,9 +74,21 @@ def class_targets(codes: NDArray[np.int64], n_classes: list[int]) -> Targets:
 
 def number_targets(y: Array, centred: bool) -> Targets:
     """Targets of (n, outputs) numbers; taken about their mean if that does not matter for the criterion."""
-    centre = y.mean(axis=0) if centred else np.zeros(y.shape[1])
+    centre = round_centre(y.mean(axis=0), np.ptp(y, axis=0)) if centred else np.zeros(y.shape[1])
     dense = np.column_stack([np.ones(len(y)), y - centre])
     return Targets(dense, np.empty(0, dtype=np.uint32), np.array([y.shape[1]], dtype=np.int64), centre)
+
+
+def round_centre(mean: Array, width: Array) -> Array:
+    """Round means to powers of two as wide as the data, so that small whole numbers stay whole when it is taken off.
+
+    Examples
+    --------
+    >>> round_centre(np.array([1.1, 1e8 + 0.3]), np.array([2.0, 3.0]))
+    array([2.e+00, 1.e+08])
+    """
+    step = np.exp2(np.floor(np.log2(np.where(width > 0, width, 1.0))))
+    return np.asarray(np.round(mean / step) * step)
 
 
 def read_classes(y: Any, who: str) -> tuple[NDArray[np.int64], list[NDArray[Any]], bool]:
@@ -97,6 +110,8 @@ def codes_among(y: Any, classes: list[NDArray[Any]], who: str) -> NDArray[np.int
 def _array(y: Any, who: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
+    if is_sparse(y):
+        raise TypeError("y is a sparse matrix, and sparse multilabel-indicator targets are not supported: use y.toarray()")
     values = np.asarray(y)
     if values.ndim not in (1, 2):
         raise ValueError(f"y must have one dimension, or two for several outputs; got shape {values.shape}")

@@ -5,6 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latently.predict.rows import is_sparse
 from latently.predict.tree.model import answers
 from latently.predict.tree.model.nodes import GROUPS, VALUES, Nodes
 
@@ -60,13 +61,17 @@ class TreeView:
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
         """(n,) leaf of each row."""
-        return answers.leaves_of(self._nodes, np.ascontiguousarray(X, dtype=np.float64))
+        return answers.leaves_of(self._nodes, _dense(X))
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """(n, outputs, classes or 1) value of the leaf of each row."""
-        found = answers.values_of(self._nodes, np.ascontiguousarray(X, dtype=np.float64))
+        found = answers.values_of(self._nodes, _dense(X))
         return found.reshape(-1, self.n_outputs, self.max_n_classes)
 
     def decision_path(self, X: ArrayLike) -> Any:
         """(n, nodes) sparse ones where a row passes."""
-        return answers.paths_of(self._nodes, np.ascontiguousarray(X, dtype=np.float64))
+        return answers.paths_of(self._nodes, _dense(X))
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.ascontiguousarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
