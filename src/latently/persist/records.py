@@ -51,6 +51,10 @@ RECORDS = {
     "regression-statistics/1": "latently.predict.linear.sums:RegressionStatistics",
     # dictionaries
     "dictionary-sums/1": "latently.factor.sparse.atoms:CodeSums",
+    # trees
+    "tree-nodes/1": "latently.predict.tree.model.nodes:Nodes",
+    "tree-leaf-targets/1": "latently.predict.tree.model.leaf_targets:LeafTargets",
+    "tree-linear-leaves/1": "latently.predict.tree.m5:LinearLeaves",
     # sequences
     "gaussian-mixture-moments/1": "latently.distributions.components.gaussian.mixtures:MixtureMoments",
     "hmm-statistics/1": "latently.sequence.model.hmm:HmmStatistics",

@@ -8,6 +8,7 @@ from latently.plot.regions import DecisionRegionsDisplay
 from latently.plot.selection import SelectionDisplay
 from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
 from latently.plot.shares import ResponsibilitiesDisplay
+from latently.plot.tree import PartialDependenceDisplay, TreeDisplay
 
 __all__ = [
     "CalibrationDisplay",
@@ -16,9 +17,11 @@ __all__ = [
     "DurationsDisplay",
     "MissingnessDisplay",
     "MixtureDisplay",
+    "PartialDependenceDisplay",
     "PosteriorDisplay",
     "ResponsibilitiesDisplay",
     "SelectionDisplay",
     "StatePathDisplay",
     "TransitionGraphDisplay",
+    "TreeDisplay",
 ]

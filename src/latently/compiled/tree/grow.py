@@ -1,0 +1,888 @@
+"""A whole tree of two-way splits from coded columns, in one call.
+
+Columns are codes in the order of their values; the last code of a column, `n_bins[f]`, stands for a missing value.
+Statistics of a bin are weights by class (`y` holds class codes), or sums of the columns of `T` (the first is the
+weight itself, or the indicators of the classes of several outputs); with `CHECKS_COUNTS` the number of rows follows.
+"""
+
+import numpy as np
+from numba import njit
+
+# places in `whole` (integers of the setting) and `real` (floats)
+CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES, RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN = range(10)
+MIN_WEIGHT, MIN_DECREASE, TOTAL_WEIGHT = range(3)
+GINI, ENTROPY, SQUARED, POISSON, ABSOLUTE = range(5)
+# places in `best_i` and `best_f`
+FEATURE, CUT, NEXT, MISSING_LEFT, N_LISTED = range(5)
+WORTH, THRESHOLD = range(2)
+EPS = 2.220446049250313e-16
+ROUNDING = 1e-12
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+MIX_B = np.uint64(0x94D049BB133111EB)
+BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+S27, S30, S31, S58, S63 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(58), np.uint64(63)
+ONE, S6 = np.uint64(1), np.uint64(6)
+FEW = 24  # rows that are rather sorted than counted
+LOW_BIT = np.array([
+    0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4, 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18,
+    12, 5, 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19,
+    9, 13, 8, 7, 6,
+])  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def mixed(seed, step):
+    """Give the step-th random 64 bits of a seed."""
+    z = seed + GOLDEN * step
+    z = (z ^ (z >> S30)) * MIX_A
+    z = (z ^ (z >> S27)) * MIX_B
+    return z ^ (z >> S31)
+
+
+@njit(nogil=True, cache=True)
+def sink(keys, order, root, n):
+    """Let the root of a heap, of which the greatest key is the top, sink to its place."""
+    top = order[root]
+    while 2 * root + 1 < n:
+        child = 2 * root + 1
+        if child + 1 < n and (keys[order[child]], order[child]) < (keys[order[child + 1]], order[child + 1]):
+            child += 1
+        if (keys[order[child]], order[child]) < (keys[top], top):
+            break
+        order[root] = order[child]
+        root = child
+    order[root] = top
+
+
+@njit(nogil=True, cache=True)
+def sort_by(keys, n, order):
+    """Fill order with 0 to n - 1 by rising keys, equal ones as they come; it compiles faster than numba's sorts."""
+    for i in range(n):
+        order[i] = i
+    for i in range(n // 2 - 1, -1, -1):
+        sink(keys, order, i, n)
+    for end in range(n - 1, 0, -1):
+        order[0], order[end] = order[end], order[0]
+        sink(keys, order, 0, end)
+
+
+@njit(nogil=True, cache=True)
+def weight_of(stats, starts):
+    """Weight of the rows behind some statistics."""
+    if len(starts) == 1:
+        return stats[0]
+    total = 0.0
+    for k in range(starts[0], starts[1]):
+        total += stats[k]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def worth(criterion, s, starts):
+    """How much the rows behind statistics agree, so that the sum over branches is to be large."""
+    total = 0.0
+    if criterion <= ENTROPY:
+        for b in range(len(starts) - 1):
+            weight, score = 0.0, 0.0
+            for k in range(starts[b], starts[b + 1]):
+                weight += s[k]
+                if criterion == GINI:
+                    score += s[k] * s[k]
+                elif s[k] > 0:
+                    score += s[k] * np.log2(s[k])
+            if weight > 0:
+                total += score / weight if criterion == GINI else score - weight * np.log2(weight)
+        return total / (len(starts) - 1)
+    n_out = starts[0]
+    for k in range(1, n_out + 1):
+        if criterion == SQUARED:
+            total += s[k] * s[k] / s[0]
+        elif s[k] <= EPS:
+            return -np.inf
+        else:
+            total += s[k] * np.log(s[k] / s[0])
+    return total / n_out
+
+
+@njit(nogil=True, cache=True)
+def allowed(left, right, starts, sign, lower, upper):
+    """Whether two branches keep a monotone constraint."""
+    if len(starts) == 1:
+        a, b = left[1] / left[0], right[1] / right[0]
+    else:
+        a, b = left[1] / weight_of(left, starts), right[1] / weight_of(right, starts)
+    return sign * (a - b) <= 0 and lower <= a <= upper and lower <= b <= upper
+
+
+@njit(nogil=True, cache=True)
+def fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist):
+    """Add the statistics of some rows to the bins of a column; y, T and w are in the order of the rows."""
+    if by_class:
+        for i in range(stop - start):
+            hist[codes[rows[start + i], f], y[i]] += w[i]
+    elif T.shape[1] == 2:
+        for i in range(stop - start):
+            c = codes[rows[start + i], f]
+            hist[c, 0] += T[i, 0]
+            hist[c, 1] += T[i, 1]
+    else:
+        for i in range(stop - start):
+            c = codes[rows[start + i], f]
+            for s in range(T.shape[1]):
+                hist[c, s] += T[i, s]
+    if counts:
+        for i in range(start, stop):
+            hist[codes[rows[i], f], hist.shape[1] - 1] += 1.0
+
+
+@njit(nogil=True, cache=True)
+def present(codes, rows, start, stop, f, n_bins, bits, out):
+    """List the codes of a column among some rows, in order; give their number. Of many bins, few rows are sorted."""
+    m = stop - start
+    words = (n_bins >> 6) + 1
+    if words > 4 * m + 8:
+        keys, order, n = np.empty(m), np.empty(m, np.int64), 0
+        for i in range(m):
+            keys[i] = codes[rows[start + i], f]
+        sort_by(keys, m, order)
+        for i in range(m):
+            c = int(keys[order[i]])
+            if n == 0 or out[n - 1] != c:
+                out[n] = c
+                n += 1
+        return n
+    for i in range(start, stop):
+        c = np.uint64(codes[rows[i], f])
+        bits[c >> S6] |= ONE << (c & S63)
+    n = 0
+    for word in range(words):
+        x = bits[word]
+        bits[word] = 0
+        while x:
+            low = x & (~x + ONE)
+            out[n] = (word << 6) + LOW_BIT[(low * BRUIJN) >> S58]
+            n += 1
+            x ^= low
+    return n
+
+
+@njit(nogil=True, cache=True)
+def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, starts, hist, bits, bins):
+    """Fill the bins of a column, which were zero, and list those that are not empty; the missing one comes last."""
+    fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist)
+    if stop - start < n_bins:
+        return present(codes, rows, start, stop, f, n_bins, bits, bins)
+    n = 0
+    for c in range(n_bins + 1):
+        if weight_of(hist[c], starts) > 0:
+            bins[n] = c
+            n += 1
+    return n
+
+
+@njit(nogil=True, cache=True)
+def scan_gini(hist, bins, n, total, left, right, found):
+    """Find the best cut of bins for one output and the Gini index, where nothing else is asked."""
+    K, weight = len(left), 0.0
+    squares_left, squares_right, wl = 0.0, 0.0, 0.0
+    for k in range(K):
+        left[k], right[k] = 0.0, total[k]
+        weight += total[k]
+        squares_right += total[k] * total[k]
+    for i in range(n - 1):
+        bin_ = hist[bins[i]]
+        for k in range(K):
+            h = bin_[k]
+            squares_left += h * (2.0 * left[k] + h)
+            squares_right -= h * (2.0 * right[k] - h)
+            left[k] += h
+            right[k] -= h
+            wl += h
+        value = squares_left / wl + squares_right / (weight - wl)
+        if value > found[0]:
+            found[0], found[1] = value, i
+
+
+@njit(nogil=True, cache=True)
+def sweep_gini(codes, rows, start, stop, f, n_bins, y, w, total, keys, bins, left, right, found):
+    """Do the same for a few rows one by one; give the number of distinct codes, or -1 if a value is missing."""
+    m, K, weight = stop - start, len(left), 0.0
+    for i in range(m):
+        c = np.int64(codes[rows[start + i], f])
+        if c == n_bins:
+            return -1
+        key = (c << 6) + i
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+    squares_left, squares_right, wl = 0.0, 0.0, 0.0
+    for k in range(K):
+        left[k], right[k] = 0.0, total[k]
+        weight += total[k]
+        squares_right += total[k] * total[k]
+    n = 0
+    for i in range(m):
+        c = keys[i] >> 6
+        if n == 0 or bins[n - 1] != c:
+            if n:
+                value = squares_left / wl + squares_right / (weight - wl)
+                if value > found[0]:
+                    found[0], found[1] = value, n - 1
+            bins[n] = c
+            n += 1
+        at = keys[i] & 63
+        k, h = y[at], w[at]
+        squares_left += h * (2.0 * left[k] + h)
+        squares_right -= h * (2.0 * right[k] - h)
+        left[k] += h
+        right[k] -= h
+        wl += h
+    return n
+
+
+@njit(nogil=True, cache=True)
+def scan_squared(hist, bins, n, total, found):
+    """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
+    wl, sl = 0.0, 0.0
+    for i in range(n - 1):
+        wl += hist[bins[i], 0]
+        sl += hist[bins[i], 1]
+        sr = total[1] - sl
+        value = sl * sl / wl + sr * sr / (total[0] - wl)
+        if value > found[0]:
+            found[0], found[1] = value, i
+
+
+@njit(nogil=True, cache=True)
+def positive(left, right, total, n_out):
+    """Whether both branches have targets above zero, beyond rounding."""
+    for k in range(1, n_out + 1):
+        if left[k] <= ROUNDING * total[k] or right[k] <= ROUNDING * total[k]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign, lower, upper, left, right, at, found):
+    """Find the best cut of bins in an order: found gets worth, last place of the left branch, side of the missing.
+
+    With `at` >= 0 that cut alone is tried. Without bins on the right the branch of the missing stands alone.
+    """
+    criterion, width = whole[CRITERION], hist.shape[1]
+    for side in range(2 if has_missing else 1):
+        for s in range(width):
+            left[s] = missing[s] if side else 0.0
+            right[s] = total[s] - left[s]
+        last = n - 1 if side or not has_missing else n
+        for i in range(last):
+            bin_ = hist[order[i]]
+            for s in range(width):
+                left[s] += bin_[s]
+                right[s] -= bin_[s]
+            if i == n - 1:
+                for s in range(width):
+                    right[s] = missing[s]
+            if at >= 0 and i != at:
+                continue
+            wl, wr = weight_of(left, starts), weight_of(right, starts)
+            if wl < real[MIN_WEIGHT] or wr < real[MIN_WEIGHT] or wl <= 0 or wr <= 0:
+                continue
+            if whole[MIN_LEAF] > 1:
+                nl = left[width - 1] if whole[CHECKS_COUNTS] else wl
+                nr = right[width - 1] if whole[CHECKS_COUNTS] else wr
+                if nl < whole[MIN_LEAF] or nr < whole[MIN_LEAF]:
+                    continue
+            if criterion == POISSON and not positive(left, right, total, starts[0]):
+                continue
+            if sign != 0 and not allowed(left, right, starts, sign, lower, upper):
+                continue
+            value = worth(criterion, left, starts) + worth(criterion, right, starts)
+            if value > found[0]:
+                found[0], found[1], found[2] = value, i, side
+
+
+@njit(nogil=True, cache=True)
+def by_share(hist, bins, n, k, starts, out):
+    """Put categories in the order of the mean of y, or of the share of class k."""
+    key = np.empty(n)
+    for i in range(n):
+        key[i] = hist[bins[i], k] / weight_of(hist[bins[i]], starts)
+    order = np.empty(n, np.int64)
+    sort_by(key, n, order)
+    for i in range(n):
+        out[i] = bins[order[i]]
+
+
+@njit(nogil=True, cache=True)
+def absolute_errors(y, w, ranks, order, weights, sums, out):
+    """Add the weighted absolute error about the median of the first i + 1 rows of an order to out[i]."""
+    m = len(y)
+    weights[: m + 1] = 0.0
+    sums[: m + 1] = 0.0
+    high = 1
+    while 2 * high <= m:
+        high *= 2
+    W, S = 0.0, 0.0
+    by_rank = np.empty(m)
+    for i in range(m):
+        by_rank[ranks[i]] = y[i]
+    for i in range(m):
+        r = order[i]
+        W += w[r]
+        S += w[r] * y[r]
+        j = ranks[r] + 1
+        while j <= m:  # a Fenwick tree over the ranks of y
+            weights[j] += w[r]
+            sums[j] += w[r] * y[r]
+            j += j & -j
+        place, below, total, step = 0, 0.0, 0.0, high
+        while step:
+            if place + step <= m and below + weights[place + step] < 0.5 * W:
+                place += step
+                below += weights[place]
+                total += sums[place]
+            step >>= 1
+        middle = by_rank[min(place, m - 1)]
+        out[i] += middle * below - total + (S - total) - middle * (W - below)
+
+
+@njit(nogil=True, cache=True)
+def scan_absolute(place, T, w, ranks, n_places, whole, real, found, at):
+    """Find the cut of places 0, 1, ... (one for each row) with the least absolute error about medians."""
+    m, n_out = len(place), ranks.shape[0]
+    order = np.empty(m, np.int64)
+    sort_by(place, m, order)
+    left, right, weights, sums = np.zeros(m), np.zeros(m), np.empty(m + 1), np.empty(m + 1)
+    back = order[::-1].copy()
+    for o in range(n_out):
+        y = T[:, o + 1] / w
+        absolute_errors(y, w, ranks[o], order, weights, sums, left)
+        absolute_errors(y, w, ranks[o], back, weights, sums, right)
+    wl, total = 0.0, w.sum()
+    for i in range(m - 1):
+        wl += w[order[i]]
+        if place[order[i]] < 0 or place[order[i]] == place[order[i + 1]] or (at >= 0 and place[order[i]] != at):
+            continue
+        if i + 1 < whole[MIN_LEAF] or m - i - 1 < whole[MIN_LEAF]:
+            continue
+        if wl < real[MIN_WEIGHT] or total - wl < real[MIN_WEIGHT]:
+            continue
+        value = -(left[i] + right[m - 2 - i]) / n_out
+        if value > found[0] - ROUNDING * value:  # the first of equal ones
+            found[0], found[1] = value, place[order[i]]
+
+
+@njit(nogil=True, cache=True)
+def absolute_split(codes, rows, start, stop, f, n_bins, bins, n, T, w, ranks, whole, real, at, lookup, found):
+    """Find the best cut of a column for absolute errors, with the missing (if n_bins >= 0) first and last."""
+    m = stop - start
+    place, lost = np.empty(m), 0
+    for i in range(n):
+        lookup[bins[i]] = i
+    for side in range(1, -1, -1):
+        if n_bins >= 0:
+            lookup[n_bins] = -1 if side else n
+        for i in range(m):
+            place[i] = lookup[codes[rows[start + i], f]]
+            lost += place[i] == -1
+        before = found[0]
+        scan_absolute(place, T, w, ranks, n + 1, whole, real, found, at)
+        if found[0] > before:
+            found[2] = 1 if side and lost else 0
+        if lost == 0:
+            return
+
+
+@njit(nogil=True, cache=True)
+def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
+    """Copy targets and weights of a node's rows side by side, and sum them up; the last entry counts the rows."""
+    stats[:] = 0.0
+    for i in range(stop - start):
+        r = rows[start + i]
+        node_w[i] = w[r]
+        if by_class:
+            node_y[i] = y[r]
+            stats[y[r]] += w[r]
+        else:
+            for s in range(T.shape[1]):
+                node_T[i, s] = w[r] * T[r, s]
+                stats[s] += node_T[i, s]
+    stats[len(stats) - 1] = stop - start
+
+
+@njit(nogil=True, cache=True)
+def impurity_of(stats, starts, criterion, T, w, m, ranks):
+    """Impurity of a node; T, w are those of its m rows."""
+    weight = weight_of(stats, starts)
+    if criterion == GINI:
+        return 1.0 - worth(criterion, stats, starts) / weight
+    if criterion == ENTROPY:
+        return -worth(criterion, stats, starts) / weight
+    n_out, total = starts[0], 0.0
+    for o in range(n_out):
+        mean = stats[o + 1] / weight
+        if criterion == ABSOLUTE:
+            y = T[:m, o + 1] / w[:m]
+            order = np.empty(m, np.int64)
+            sort_by(y, m, order)
+            for i in range(m):
+                ranks[o, order[i]] = i
+            out = np.zeros(m)
+            absolute_errors(y, w[:m], ranks[o, :m], order, np.empty(m + 1), np.empty(m + 1), out)
+            total += out[m - 1]
+            continue
+        for i in range(m):
+            value = T[i, o + 1] / w[i]
+            if criterion == SQUARED:
+                total += w[i] * (value - mean) ** 2
+            elif value > 0:
+                total += w[i] * value * np.log(value / mean)
+    return total / weight / n_out
+
+
+@njit(nogil=True, cache=True)
+def draw_cut(seed, step, lows, highs, bins, n):
+    """Draw a threshold between the least and the greatest value; give it and the last bin below."""
+    low, high = highs[bins[0]], lows[bins[n - 1]]
+    u = np.float64(mixed(seed, step) >> np.uint64(11)) / 9007199254740992.0
+    threshold = low + u * (high - low)
+    if threshold >= high:
+        threshold = low
+    at = 0
+    while at + 2 < n and lows[bins[at + 1]] <= threshold:
+        at += 1
+    return threshold, at
+
+
+@njit(nogil=True, cache=True)
+def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, best_f, best_list):
+    """Keep a cut if it is the best so far."""
+    if not found[0] > best_f[WORTH]:
+        return
+    cut = int(found[1])
+    best_f[WORTH], best_i[FEATURE], best_i[MISSING_LEFT], best_i[N_LISTED] = found[0], f, int(found[2]), -1
+    if is_cat:
+        for i in range(cut + 1):
+            best_list[i] = listed[i]
+        best_i[N_LISTED] = cut + 1
+        best_f[THRESHOLD], best_i[CUT] = 0.0, -1
+        return
+    best_i[CUT] = bins[cut]
+    if cut == n - 1:
+        best_f[THRESHOLD] = np.inf
+        return
+    best_f[THRESHOLD] = threshold
+    if np.isnan(threshold):
+        middle = highs[bins[cut]] / 2 + lows[bins[cut + 1]] / 2
+        best_f[THRESHOLD] = middle if middle < lows[bins[cut + 1]] else highs[bins[cut]]
+
+
+@njit(nogil=True, cache=True)
+def n_orders(is_cat, starts):
+    """In how many orders categories are tried: by the mean of y, or by the share of each class."""
+    return starts[-1] if is_cat and len(starts) > 1 and starts[-1] > 2 else 1
+
+
+@njit(nogil=True, cache=True)
+def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
+    """Try the cuts of a column whose n bins in `space` are filled."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    size, lo, hi, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], np.nan, -1
+    has_missing = bins[n - 1] == size and not is_cat[f]
+    found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+    if has_missing:
+        n -= 1
+        miss[:] = hist[size]
+    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and not has_missing:
+        if whole[BY_CLASS]:
+            scan_gini(hist, bins, n, stats, left, right, found)
+        else:
+            scan_squared(hist, bins, n, stats, found)
+        better(found, f, bins, n, listed, False, lo, hi, threshold, best_i, best_f, best_list)
+        return
+    if whole[RANDOM] and not is_cat[f] and n > 1:
+        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
+    orders = n_orders(is_cat[f], starts)
+    for k in range(orders):
+        found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+        order = bins
+        if is_cat[f]:
+            by_share(hist, bins, n, k + (orders == 1), starts, listed)
+            order = listed
+        scan(hist, order, n, stats, miss, has_missing, whole, real, starts, signs[f], bounds[0], bounds[1], left, right,
+             at, found)  # fmt: skip
+        better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
+
+
+@njit(nogil=True, cache=True)
+def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
+                 best_list):  # fmt: skip
+    """Try the cuts of a column for absolute errors, which take the rows themselves."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    T, y, w, starts = targets
+    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    size, lo, hi, m, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start, np.nan, -1
+    found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+    if bins[n - 1] == size and not is_cat[f]:
+        n -= 1
+    if whole[RANDOM] and not is_cat[f] and n > 1:
+        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
+    order = bins
+    if is_cat[f]:
+        by_share(hist, bins, n, 1, starts, listed)
+        order = listed
+    absolute_split(codes, rows, start, stop, f, -1 if is_cat[f] else size, order, n, T[:m], w[:m], ranks[:, :m], whole,
+                   real, at, lookup, found)  # fmt: skip
+    better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
+
+
+@njit(nogil=True, cache=True)
+def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed, step, bounds, space, best_i,
+                  best_f, best_list):  # fmt: skip
+    """Try the cuts of a column; give whether it varies among the rows."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    T, y, w, starts = targets
+    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    size, lo, hi, m = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start
+    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and whole[BY_CLASS] and m <= FEW:
+        found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+        n = sweep_gini(codes, rows, start, stop, f, size, y, w, stats, lookup, bins, left, right, found)
+        if n >= 0:
+            better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
+            return n > 1
+    n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist, bits,
+               bins)  # fmt: skip
+    if n > 1 and whole[CRITERION] == ABSOLUTE:
+        try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
+                     best_list)  # fmt: skip
+    elif n > 1:
+        try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list)
+    for i in range(n):
+        hist[bins[i]] = 0.0
+    return n > 1
+
+
+@njit(nogil=True, cache=True)
+def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, bounds, features, space, best_i, best_f,
+           best_list):  # fmt: skip
+    """Find the best split of a node among columns drawn by its seed."""
+    d = len(features)
+    best_f[WORTH], best_i[FEATURE] = -np.inf, -1
+    for j in range(d):
+        features[j] = j
+    draws = whole[MAX_FEATURES] < d or whole[RANDOM]
+    visited, varied = 0, 0
+    while visited < d and (visited < whole[MAX_FEATURES] or varied == 0):
+        if draws:
+            other = visited + int(mixed(seed, np.uint64(visited + 1)) % np.uint64(d - visited))
+            features[visited], features[other] = features[other], features[visited]
+        f = features[visited]
+        visited += 1
+        varied += search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed,
+                                np.uint64(d + visited), bounds, space, best_i, best_f, best_list)  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def add_left(goes_left, n, y, T, w, by_class, left):
+    """Sum up the statistics of the rows that go left."""
+    left[:] = 0.0
+    for i in range(n):
+        if not goes_left[i]:
+            continue
+        if by_class:
+            left[y[i]] += w[i]
+        else:
+            for s in range(T.shape[1]):
+                left[s] += T[i, s]
+
+
+@njit(nogil=True, cache=True)
+def significant(goes_left, n, y, T, w, by_class, starts, stats, impurity, left, critical):
+    """Whether a split tells more than chance: chi-square of classes by branches, or of the variance."""
+    add_left(goes_left, n, y, T, w, by_class, left)
+    wl, weight = weight_of(left, starts), weight_of(stats, starts)
+    chi, freedom = 0.0, 0
+    if len(starts) == 1:
+        for s in range(1, starts[0] + 1):
+            gap = left[s] / wl - (stats[s] - left[s]) / (weight - wl)
+            chi += wl * (weight - wl) / weight * gap * gap
+        rest = max(1.0 - chi / (starts[0] * impurity * weight), 1e-300)
+        return -weight * np.log(rest) >= critical[1]
+    for b in range(len(starts) - 1):
+        classes = 0
+        for k in range(starts[b], starts[b + 1]):
+            if stats[k] > 0:
+                expected = stats[k] * wl / weight
+                gap = left[k] - expected
+                chi += gap * gap / expected + gap * gap / (stats[k] - expected)
+                classes += 1
+        freedom += classes - 1
+    return chi >= critical[freedom]
+
+
+@njit(nogil=True, cache=True)
+def side_of(codes, rows, start, stop, n_bins, best_i, best_list, lookup, goes_left):
+    """Say for each row whether it goes left; give how many do."""
+    f, n_left = best_i[FEATURE], 0
+    if best_i[N_LISTED] >= 0:
+        lookup[: n_bins + 1] = 0
+        for i in range(best_i[N_LISTED]):
+            lookup[best_list[i]] = 1
+    for i in range(stop - start):
+        c = codes[rows[start + i], f]
+        if best_i[N_LISTED] >= 0:
+            side = lookup[c] == 1
+        elif c == n_bins:
+            side = best_i[MISSING_LEFT] == 1
+        else:
+            side = c <= best_i[CUT]
+        goes_left[i] = side
+        n_left += side
+    return n_left
+
+
+@njit(nogil=True, cache=True)
+def parted(rows, start, stop, goes_left, spare):
+    """Put the rows that go left before the others, each in their order."""
+    a, b = start, 0
+    for i in range(stop - start):
+        r = rows[start + i]
+        if goes_left[i]:
+            rows[a] = r
+            a += 1
+        else:
+            spare[b] = r
+            b += 1
+    for i in range(b):
+        rows[a + i] = spare[i]
+
+
+@njit(nogil=True, cache=True)
+def next_of(gains, n_open, by_gain):
+    """Place of the node to split next: the last one, or the one with the highest gain."""
+    if not by_gain:
+        return n_open - 1
+    place = 0
+    for i in range(1, n_open):
+        if gains[i] > gains[place]:
+            place = i
+    return place
+
+
+@njit(nogil=True, cache=True)
+def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
+    """Append the sorted codes of a column among some rows to the lists; give the lists and their length."""
+    seen = np.zeros(n_bins + 1, dtype=np.bool_)
+    for i in range(start, stop):
+        seen[codes[rows[i], f]] = True
+    if n_lists + n_bins + 1 > len(lists):
+        bigger = np.empty(2 * (n_lists + n_bins + 1), dtype=np.int64)
+        bigger[:n_lists] = lists[:n_lists]
+        lists = bigger
+    for c in range(n_bins + 1):
+        if seen[c]:
+            lists[n_lists] = c
+            n_lists += 1
+    return lists, n_lists
+
+
+@njit(nogil=True, cache=True)
+def lost_any(codes, rows, start, stop, f, n_bins):
+    """Whether a column is missing in any of the rows."""
+    for i in range(start, stop):
+        if codes[rows[i], f] == n_bins:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
+def middle_of(goes_left, n, y, T, w, by_class, starts, stats, left):
+    """Mean of the values of two branches, the bound between them."""
+    add_left(goes_left, n, y, T, w, by_class, left)
+    wl, weight = weight_of(left, starts), weight_of(stats, starts)
+    return 0.5 * (left[1] / wl + (stats[1] - left[1]) / (weight - wl))
+
+
+@njit(nogil=True, cache=True)
+def open_child(q, node, start, stop, depth, seed, low, high, frontier, seeds, limit, gains):
+    """Enter a node in the frontier."""
+    frontier[q, 0], frontier[q, 1], frontier[q, 2], frontier[q, 3] = node, start, stop, depth
+    seeds[q], limit[q, 0], limit[q, 1], gains[q] = seed, low, high, np.inf
+
+
+@njit(nogil=True, cache=True)
+def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
+    """Grow a tree on `rows`, which end up in the order of the leaves.
+
+    Gives (nodes, 8) whole numbers: feature, first child, side of the missing, rows, start of the list, length of
+    the list, last code on the left, place of its first row; (nodes, 3) floats: threshold, impurity, weight;
+    (nodes, s) statistics; and lists.
+    """
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    T, y, w, starts = targets
+    m, d, by_class, criterion = len(rows), codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
+    width = (starts[-1] if by_class else T.shape[1]) + whole[CHECKS_COUNTS]
+    most = 2 * m - 1 if whole[MAX_LEAVES] < 0 else min(2 * m - 1, 2 * whole[MAX_LEAVES] - 1)
+    if whole[MAX_DEPTH] < 40:
+        most = min(most, (1 << (whole[MAX_DEPTH] + 1)) - 1)
+    nodes, floats = np.empty((most, 8), dtype=np.int64), np.empty((most, 3))
+    sums = np.empty((most, width - whole[CHECKS_COUNTS]))
+    lists, n_lists = np.empty(1, dtype=np.int64), 0
+    # what is open: node, start, stop, depth; its seed, bounds and gain, which is infinite as long as it is not known
+    frontier = np.empty((min(m, most) + 2, 4), dtype=np.int64)
+    seeds, gains = np.empty(len(frontier), dtype=np.uint64), np.empty(len(frontier))
+    limit, size = np.empty((len(frontier), 2)), n_bins.max() + 2
+    by_rows = max(size, FEW)
+    space = (
+        np.zeros((size, width)), np.zeros((size >> 6) + 2, dtype=np.uint64), np.empty(by_rows, np.int64),
+        np.empty(size, np.int64), np.empty(width), np.empty(width), np.zeros(by_rows, np.int64), np.empty(3),
+        np.empty(width),
+    )  # fmt: skip
+    left, lookup, best_list = space[4], space[6], np.empty(size, np.int64)
+    stats, features = np.empty(width + 1), np.empty(d, np.int64)
+    node_y, node_w = np.empty(m if by_class else 0, y.dtype), np.empty(m)
+    node_T = np.empty((0 if by_class else m, T.shape[1]))
+    own = (node_T, node_y, node_w, starts)
+    ranks = np.empty((starts[0] if criterion == ABSOLUTE else 0, m), np.int64)
+    goes_left, spare = np.empty(m, np.bool_), np.empty(m, rows.dtype)
+    best_i, best_f, bounds = np.zeros(5, np.int64), np.zeros(2), np.empty(2)
+    n_nodes, n_open, n_leaves, by_gain = 1, 1, 0, whole[MAX_LEAVES] > 0
+    open_child(0, 0, 0, m, 0, seed, limits[0], limits[1], frontier, seeds, limit, gains)
+    while n_open:
+        p = next_of(gains, n_open, by_gain)
+        node, start, stop, depth = frontier[p, 0], frontier[p, 1], frontier[p, 2], frontier[p, 3]
+        seed, known, bounds[:] = seeds[p], gains[p] < np.inf, limit[p]
+        n_open -= 1
+        frontier[p], seeds[p], limit[p], gains[p] = frontier[n_open], seeds[n_open], limit[n_open], gains[n_open]
+        gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats)
+        if whole[CHECKS_COUNTS]:
+            stats[width - 1] = stats[width]
+        weight, k = weight_of(stats, starts), stop - start
+        impurity = impurity_of(stats, starts, criterion, node_T, node_w, k, ranks)
+        nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3] = -1, -1, 0, k
+        nodes[node, 4], nodes[node, 5], nodes[node, 6], nodes[node, 7] = 0, 0, -1, start
+        floats[node, 0], floats[node, 1], floats[node, 2] = 0.0, max(impurity, 0.0), weight
+        for s in range(sums.shape[1]):
+            sums[node, s] = stats[s]
+        if bounds[0] > -np.inf or bounds[1] < np.inf:
+            sums[node, 1] = min(max(sums[node, 1] / weight, bounds[0]), bounds[1]) * weight
+            sums[node, 0] = weight - sums[node, 1] if by_class else weight
+        full = by_gain and n_leaves + n_open + 2 > whole[MAX_LEAVES]
+        n_leaves += 1  # unless it is split
+        if (full or depth >= whole[MAX_DEPTH] or k < whole[MIN_SPLIT] or k < 2 * whole[MIN_LEAF]
+                or weight < 2 * real[MIN_WEIGHT] or impurity <= EPS):  # fmt: skip
+            continue
+        search(table, rows, start, stop, own, ranks, stats, whole, real, seed, bounds, features, space, best_i, best_f,
+               best_list)  # fmt: skip
+        f = best_i[FEATURE]
+        if f < 0:
+            continue
+        base = -impurity * weight if criterion == ABSOLUTE else worth(criterion, stats, starts)
+        gain = (best_f[WORTH] - base) / real[TOTAL_WEIGHT]
+        n_left = side_of(codes, rows, start, stop, n_bins[f], best_i, best_list, lookup, goes_left)
+        if gain + EPS < real[MIN_DECREASE] or (len(critical) > 0 and not significant(
+                goes_left, k, node_y, node_T, node_w, by_class, starts, stats, impurity, left, critical)):  # fmt: skip
+            continue
+        n_leaves -= 1
+        if by_gain and not known:
+            open_child(n_open, node, start, stop, depth, seed, bounds[0], bounds[1], frontier, seeds, limit, gains)
+            gains[n_open] = gain
+            n_open += 1
+            continue
+        middle = 0.0
+        if signs[f] != 0:
+            middle = middle_of(goes_left, k, node_y, node_T, node_w, by_class, starts, stats, left)
+        parted(rows, start, stop, goes_left, spare)
+        more_left, cut = 2 * n_left > k, start + n_left
+        nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 6] = f, n_nodes, best_i[MISSING_LEFT], best_i[CUT]
+        floats[node, 0] = best_f[THRESHOLD]
+        if best_i[N_LISTED] >= 0:
+            # the codes of the smaller branch are listed; whatever else comes goes to the larger one
+            nodes[node, 2], nodes[node, 4] = more_left, n_lists
+            a, b = (cut, stop) if more_left else (start, cut)
+            lists, n_lists = list_codes(codes, rows, a, b, f, n_bins[f], lists, n_lists)
+            nodes[node, 5] = n_lists - nodes[node, 4]
+        elif not lost_any(codes, rows, start, stop, f, n_bins[f]):
+            nodes[node, 2] = more_left
+        low, high = bounds[0], bounds[1]
+        left_high, right_low = (middle, middle) if signs[f] > 0 else (high, low)
+        left_low, right_high = (middle, middle) if signs[f] < 0 else (low, high)
+        open_child(n_open, n_nodes, start, cut, depth + 1, mixed(seed, np.uint64(4 * d + 7)), left_low, left_high,
+                   frontier, seeds, limit, gains)  # fmt: skip
+        open_child(n_open + 1, n_nodes + 1, cut, stop, depth + 1, mixed(seed, np.uint64(4 * d + 8)), right_low,
+                   right_high, frontier, seeds, limit, gains)  # fmt: skip
+        n_open += 2
+        n_nodes += 2
+    return nodes[:n_nodes].copy(), floats[:n_nodes].copy(), sums[:n_nodes].copy(), lists[:n_lists].copy()
+
+
+@njit(nogil=True, cache=True)
+def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_list):
+    """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
+    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    d, size, width = H.shape
+    space = (
+        np.empty((size, width)), np.zeros(1, dtype=np.uint64), np.empty(size, np.int64), np.empty(size, np.int64),
+        np.empty(width), np.empty(width), np.zeros(size, np.int64), np.empty(3), np.empty(width),
+    )  # fmt: skip
+    features, bounds, bins = np.arange(d), np.array([-np.inf, np.inf]), space[2]
+    best_f[WORTH], best_i[FEATURE] = -np.inf, -1
+    draws, visited, varied = whole[MAX_FEATURES] < d or whole[RANDOM], 0, 0
+    while visited < d and (visited < whole[MAX_FEATURES] or varied == 0):
+        if draws:
+            other = visited + int(mixed(seed, np.uint64(visited + 1)) % np.uint64(d - visited))
+            features[visited], features[other] = features[other], features[visited]
+        f, n = features[visited], 0
+        visited += 1
+        space[0][:] = H[f]
+        for c in range(n_bins[f] + 1):
+            if weight_of(H[f, c], starts) > 0:
+                bins[n] = c
+                n += 1
+        if n > 1:
+            varied += 1
+            try_bins(f, table, n, starts, stats, whole, real, seed, np.uint64(d + visited), bounds, space, best_i,
+                     best_f, best_list)  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def route(codes, n_bins, first, feature, cut, missing, list_start, list_len, lists, out):
+    """Node of each row in a tree that is under construction; `first` of a node is -1 where rows stop.
+
+    Listed codes go to the child that the missing ones do not go to.
+    """
+    for i in range(len(codes)):
+        node = 0
+        while first[node] >= 0:
+            f = feature[node]
+            c, place = codes[i, f], missing[node]
+            if list_len[node] > 0:
+                for j in range(list_start[node], list_start[node] + list_len[node]):
+                    if lists[j] == c:
+                        place = 1 - missing[node]
+            elif c != n_bins[f]:
+                place = 0 if c <= cut[node] else 1
+            node = first[node] + place
+        out[i] = node
+
+
+@njit(nogil=True, cache=True)
+def add_bins(codes, slots, y, T, w, by_class, counts, H):
+    """Add the statistics of rows to the bins of the nodes they are in: H (nodes, d, bins, s); slot -1 is none."""
+    for i in range(len(codes)):
+        s = slots[i]
+        if s < 0 or w[i] <= 0:
+            continue
+        for f in range(codes.shape[1]):
+            bin_ = H[s, f, codes[i, f]]
+            if by_class:
+                bin_[y[i]] += w[i]
+            else:
+                for k in range(T.shape[1]):
+                    bin_[k] += w[i] * T[i, k]
+            if counts:
+                bin_[len(bin_) - 1] += 1.0

@@ -1,0 +1,125 @@
+"""Rows through trees: to their leaves, all trees after each other, or to many leaves at once with shares.
+
+Nodes of all trees stand in one set of arrays. `kind` is 0 for a leaf, 1 for a threshold, 2 for two groups of
+categories, 3 for a branch for each category. Children stand side by side from `first` on; `missing` is the place of the
+child that a missing value goes to. Codes of categories are in X as they are; NaN and whatever is not below `n_categories`
+is a missing value.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def code_of(x, n_categories):
+    """Code of a category, n_categories if it is missing or not known."""
+    if math.isnan(x) or x < 0 or x >= n_categories:
+        return n_categories
+    return int(x)
+
+
+@njit(nogil=True, cache=True)
+def listed(lists, start, n, code):
+    """Whether a code is in a sorted list."""
+    a, b = start, start + n
+    while a < b:
+        middle = (a + b) >> 1
+        if lists[middle] < code:
+            a = middle + 1
+        else:
+            b = middle
+    return a < start + n and lists[a] == code
+
+
+@njit(nogil=True, cache=True)
+def branch(x, node, kind, threshold, missing, list_start, list_len, lists, n_categories):
+    """Place of the child that a value goes to; -1 if it is missing and nobody knows."""
+    if kind[node] == 1:
+        if math.isnan(x):
+            return missing[node]
+        return 0 if x <= threshold[node] else 1
+    code = code_of(x, n_categories)
+    if kind[node] == 2:
+        other = listed(lists, list_start[node], list_len[node], code)
+        return 1 - missing[node] if other else missing[node]
+    return missing[node] if code == n_categories else code
+
+
+@njit(nogil=True, cache=True)
+def leaf_of(X, i, root, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories):
+    """Leaf of a row."""
+    node = root
+    while kind[node] != 0:
+        f = feature[node]
+        node = first[node] + branch(
+            X[i, f], node, kind, threshold, missing, list_start, list_len, lists, n_categories[f]
+        )
+    return node
+
+
+@njit(nogil=True, cache=True)
+def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories, out):
+    """Leaf of each row in each tree."""
+    for t in range(len(roots)):
+        for i in range(len(X)):
+            out[i, t] = leaf_of(
+                X, i, roots[t], feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories
+            )
+
+
+@njit(nogil=True, cache=True)
+def add_values(X, start, stop, roots, steps, thresholds, first, values, out):
+    """Add the values of the leaves of all trees; every split is a threshold and no value is missing.
+
+    `steps` has the feature of a node, -1 for a leaf; a leaf's `first` is the row of `values`.
+    """
+    block, width = 256, values.shape[1]
+    at = np.empty(block, dtype=np.int32)
+    for a in range(start, stop, block):
+        n = min(block, stop - a)
+        for t in range(len(roots)):
+            for i in range(n):
+                node = roots[t]
+                f = steps[node]
+                while f >= 0:
+                    node = first[node] + (X[a + i, f] > thresholds[node])
+                    f = steps[node]
+                at[i] = first[node]
+            for i in range(n):
+                for k in range(width):
+                    out[a - start + i, k] += values[at[i], k]
+
+
+@njit(nogil=True, cache=True)
+def spread(X, root, feature, kind, threshold, first, n_children, missing, list_start, list_len, lists, n_categories,
+           weight, empty, values, out):  # fmt: skip
+    """Add the values of leaves by shares: a row whose value is missing goes down every branch that was not empty.
+
+    A value that leads to a branch which was empty stays where it is.
+    """
+    stack, shares = np.empty(len(kind), dtype=np.int64), np.empty(len(kind))
+    for i in range(len(X)):
+        stack[0], shares[0], n = root, 1.0, 1
+        while n:
+            n -= 1
+            node, share = stack[n], shares[n]
+            place = -1
+            if kind[node] != 0:
+                f = feature[node]
+                place = branch(X[i, f], node, kind, threshold, missing, list_start, list_len, lists, n_categories[f])
+            if kind[node] == 0 or (place >= 0 and empty[first[node] + place]):
+                for k in range(values.shape[1]):
+                    out[i, k] += share * values[node, k]
+            elif place >= 0:
+                stack[n], shares[n] = first[node] + place, share
+                n += 1
+            else:
+                total = 0.0
+                for c in range(n_children[node]):
+                    total += weight[first[node] + c]
+                for c in range(n_children[node]):
+                    if weight[first[node] + c] > 0:
+                        stack[n], shares[n] = first[node] + c, share * weight[first[node] + c] / total
+                        n += 1

@@ -1,0 +1,178 @@
+"""Random forests for numbers."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import r2_score
+from sklearn.utils._param_validation import StrOptions
+
+from latently.data import Schema
+from latently.predict.tree.forest.base import BaseForest
+from latently.predict.tree.forest.classifier import FOREST_CONSTRAINTS, oob_values
+from latently.predict.tree.forest.importance import ImportanceMixin
+from latently.predict.tree.growth.targets import Targets
+from latently.predict.tree.model import answers, leaf_targets
+from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers, number_goals
+
+Array = NDArray[np.float64]
+
+
+class RandomForestRegressor(NumberAnswers, ImportanceMixin, BaseForest):
+    """A random forest for numbers: full trees on draws of the rows; means, variances and quantiles.
+
+    Trees grow in threads side by side, and are the same for any number of threads.
+
+    Parameters
+    ----------
+    n_estimators
+        Number of trees.
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes
+        As for `DecisionTreeRegressor`.
+    max_features
+        Columns tried at each split, a number, a share, "sqrt" or "log2"; all if 1.0 or None.
+    min_impurity_decrease, ccp_alpha, monotonic_cst, nominal, missing, significance, max_bins, schema
+        As for `DecisionTreeRegressor`.
+    bootstrap
+        Whether each tree has rows drawn with replacement, or all of them.
+    oob_score
+        Whether rows are scored by the trees that did not see them; or a function of true and predicted targets.
+    n_jobs
+        Number of threads, -1 for all cores; as for every fit here (`latently.learn.threads`) if None.
+    random_state
+        Seed of what is random.
+    verbose
+        Ignored; for compatibility.
+    warm_start
+        Whether a fit adds trees to those there are.
+    max_samples
+        How many rows are drawn for a tree, a number or a share; as many as there are if None.
+    keep_targets
+        Whether leaves keep the targets of their rows, for `predict_quantiles`.
+
+    Attributes
+    ----------
+    estimators_ : the trees
+    feature_importances_ : (d,) what splits by each column take from the impurity
+    oob_score_ : share of the variance explained out of the bag, with `oob_score`
+    oob_prediction_ : (n,) or (n, outputs) answers out of the bag, with `oob_score`; zero for a row drawn for all trees
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 2))
+    >>> forest = RandomForestRegressor(20, keep_targets=True, random_state=0).fit(X, X[:, 0] + rng.normal(0, 0.1, 300))
+    >>> forest.predict([[0.1, 0.5], [0.9, 0.5]]).round(1)
+    array([0.1, 0.9])
+    >>> low, high = forest.predict_quantiles([[0.5, 0.5]], [0.05, 0.95])[0]
+    >>> bool(low < 0.5 < high)
+    True
+    """
+
+    _tree_class: ClassVar[Any] = DecisionTreeRegressor
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FOREST_CONSTRAINTS,
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
+        "keep_targets": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: Criterion = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: Any = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: Any = None,
+        monotonic_cst: ArrayLike | None = None,
+        nominal: Literal["groups", "values"] = "groups",
+        missing: Literal["side", "fractional"] = "side",
+        significance: float | None = None,
+        keep_targets: bool = False,
+        max_bins: int | None = None,
+        schema: Schema | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.nominal = nominal
+        self.missing = missing
+        self.significance = significance
+        self.keep_targets = keep_targets
+        self.max_bins = max_bins
+        self.schema = schema
+
+    # learning
+
+    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
+        targets = number_goals(self, y)
+        self._class_counts = [1] * self.n_outputs_
+        return targets, sample_weight
+
+    def _tell_tree(self, tree: Any, grown: Any) -> None:
+        tree._class_counts = [1] * self.n_outputs_
+        tree.leaf_targets_ = grown.leaf_targets
+
+    def _kept(self, grown: Any, targets: Targets, weights: Array | None) -> Any:
+        return leaf_targets.LeafTargets.of(grown, targets, weights) if self.keep_targets else None
+
+    def _set_oob(self, rows: Array, y: Any, outside: Sequence[NDArray[np.int64]]) -> None:
+        total, seen = oob_values(self.estimators_, rows, outside)
+        found = total[:, :, 0]
+        self.oob_prediction_ = found[:, 0] if self.n_outputs_ == 1 else found
+        told = [np.asarray(y)[seen], self.oob_prediction_[seen]]
+        self.oob_score_ = self.oob_score(*told) if callable(self.oob_score) else float(r2_score(*told))
+
+    # answers
+
+    def predict_quantiles(self, X: Any, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """(n, q) quantiles of a new target: of the targets at the leaves of all trees, for one output.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        quantiles
+            Between 0 and 1.
+        """
+        rows = self._rows(X)
+        kept = [tree.leaf_targets_ for tree in self.estimators_]
+        if any(part is None for part in kept):
+            raise ValueError("predict_quantiles needs the targets of the leaves: fit with keep_targets=True")
+        return leaf_targets.quantiles(kept, [answers.leaves_of(t.nodes_, rows) for t in self.estimators_], quantiles)
+
+    def predict_variance(self, X: Any) -> Array:
+        """(n,) variance of a new target: the mean of the variances at the leaves, and the variance of their means."""
+        rows = self._rows(X)
+        means = np.array([answers.values_of(t.nodes_, rows)[:, 0] for t in self.estimators_])
+        inside = np.mean([t._leaf_variance(rows) for t in self.estimators_], axis=0)
+        return np.asarray(inside + means.var(axis=0))

@@ -1,0 +1,1 @@
+"""How trees grow: bins, targets, settings, growth."""

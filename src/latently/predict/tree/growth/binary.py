@@ -1,0 +1,138 @@
+"""Trees of two-way splits: one compiled call for each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently import compiled
+from latently.predict.tree.growth.bins import Bins
+from latently.predict.tree.growth.setting import CRITERIA, Setting
+from latently.predict.tree.growth.targets import Targets
+from latently.predict.tree.model.nodes import GROUPS, LEAF, THRESHOLD, Nodes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A tree and where its rows went: node i has `rows[starts[i]:starts[i] + samples[i]]`, if that is known."""
+
+    nodes: Nodes
+    rows: NDArray[np.uint32] | None
+    starts: NDArray[np.int64] | None
+    leaf_targets: Any = None
+
+
+def grow_binary(
+    bins: Bins, codes: NDArray[Any], targets: Targets, weights: Array | None, setting: Setting, seed: int
+) -> Grown:
+    """Grow a tree on the rows that have a weight.
+
+    Parameters
+    ----------
+    bins, codes
+        The columns, (n, d).
+    targets
+        Of all rows.
+    weights
+        (n,) of the rows; None for ones.
+    setting
+        When to split.
+    seed
+        Of the draws of columns and thresholds. They depend on the seed and the place of a node in the tree only.
+    """
+    n, d = codes.shape
+    even = weights is None
+    w = np.ones(n) if weights is None else weights
+    rows = np.arange(n, dtype=np.uint32) if even else np.flatnonzero(w > 0).astype(np.uint32)
+    table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
+    goals = (targets.dense, targets.codes, w, targets.starts)
+    total = float(w[rows].sum())
+    made = compiled.tree.grow.grow_tree(
+        table, rows, goals, whole_setting(setting, targets, even), real_setting(setting, total), np.uint64(seed),
+        setting.critical(int(targets.starts[-1])), setting.bounds,
+    )  # fmt: skip
+    nodes = as_nodes(made, targets, bins)
+    if setting.criterion == "absolute_error":
+        _set_medians(nodes, rows, made[0][:, 7], targets, w)
+    return Grown(nodes, rows, made[0][:, 7])
+
+
+def subtree(
+    bins: Bins, codes: NDArray[Any], targets: Targets, weights: Array, setting: Setting, seed: int, total: float,
+    counts: bool,
+) -> Any:  # fmt: skip
+    """Grow the tree below a node of a larger one, whose rows weigh `total`; as the kernel gives it."""
+    rows = np.arange(len(codes), dtype=np.uint32)
+    table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
+    goals = (targets.dense, targets.codes, weights, targets.starts)
+    return compiled.tree.grow.grow_tree(
+        table, rows, goals, whole_setting(setting, targets, not counts), real_setting(setting, total), np.uint64(seed),
+        setting.critical(int(targets.starts[-1])), setting.bounds,
+    )  # fmt: skip
+
+
+def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:
+    """Whole numbers of a setting, in the kernel's order; `even` if all weights are one."""
+    criterion = CRITERIA[setting.criterion]
+    counts = setting.min_samples_leaf > 1 and not even
+    plain = (targets.by_class and criterion == 0) or (not targets.is_class and criterion == 2 and targets.starts[0] == 1)
+    plain &= setting.min_samples_leaf == 1 and setting.min_weight_leaf <= 0 and not setting.is_random
+    limits = (setting.max_depth, setting.min_samples_split, setting.min_samples_leaf, setting.max_leaf_nodes)
+    flags = (setting.is_random, counts, targets.by_class, plain)
+    return np.array([criterion, *limits, setting.max_features, *flags], dtype=np.int64)
+
+
+def real_setting(setting: Setting, total: float) -> Array:
+    """Other numbers of a setting, in the kernel's order."""
+    return np.array([setting.min_weight_leaf, setting.min_impurity_decrease, total])
+
+
+def as_nodes(made: Any, targets: Targets, bins: Bins) -> Nodes:
+    """The tree that a kernel made."""
+    whole, real, sums, lists = made
+    inner, grouped = whole[:, 0] >= 0, whole[:, 5] > 0
+    kind = np.where(grouped, GROUPS, np.where(inner, THRESHOLD, LEAF)).astype(np.int8)
+    return Nodes(
+        kind=kind,
+        feature=whole[:, 0].copy(),
+        threshold=real[:, 0].copy(),
+        first=whole[:, 1].copy(),
+        n_children=np.where(inner, 2, 0).astype(np.int64),
+        missing=np.where(inner, 1 - whole[:, 2], 0).astype(np.int64),
+        list_start=whole[:, 4].copy(),
+        list_len=whole[:, 5].copy(),
+        lists=lists,
+        samples=whole[:, 3].copy(),
+        weight=real[:, 2].copy(),
+        impurity=real[:, 1].copy(),
+        value=targets.values(sums, real[:, 2]),
+        n_categories=np.where(bins.is_cat > 0, bins.n_bins, 0),
+    )
+
+
+def _set_medians(nodes: Nodes, rows: NDArray[Any], starts: NDArray[np.int64], targets: Targets, w: Array) -> None:
+    """Put medians in the place of means."""
+    y = targets.dense[:, 1:] + targets.centre
+    for node, (start, k) in enumerate(zip(starts, nodes.samples, strict=True)):
+        own = rows[start : start + k]
+        for o in range(y.shape[1]):
+            nodes.value[node, o, 0] = weighted_median(y[own, o], w[own])
+
+
+def weighted_median(values: Array, weights: Array) -> float:
+    """Least value with half of the weight below or at it, or the middle to the next one if that is half to the bit.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 4.0]))
+    2.0
+    """
+    order = np.argsort(values, kind="stable")
+    upto = np.cumsum(weights[order])
+    at = int(np.searchsorted(upto, upto[-1] / 2))
+    if upto[at] == upto[-1] / 2 and at + 1 < len(order):
+        return float((values[order[at]] + values[order[at + 1]]) / 2)
+    return float(values[order[at]])

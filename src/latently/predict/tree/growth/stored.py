@@ -1,0 +1,173 @@
+"""Trees of an estimator from chunks: what the columns and the targets are, how rows are drawn, the passes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.data import infer_schema
+from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.sources.table_source import TableSource
+from latently.learn.engine.reduce import Reduction, reducing
+from latently.predict.labels import encode_among, read_labels
+from latently.predict.rows import CHUNK_ROWS, part
+from latently.predict.tables import read_source
+from latently.predict.tree import columns
+from latently.predict.tree.growth import levels
+from latently.predict.tree.growth.bins import make_bins
+from latently.predict.tree.growth.setting import make_setting
+from latently.predict.tree.growth.targets import Targets, class_targets, number_targets, read_numbers, round_centre
+from latently.predict.tree.model.nodes import Nodes
+
+Array = NDArray[np.float64]
+Draw = Callable[[int, int, int], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What a first pass tells about the targets."""
+
+    n_rows: int
+    weight: float
+    classes: NDArray[Any] | None
+    shares: NDArray[np.int64] | None  # rows of each class
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Reads targets and weights of a chunk.
+
+    Attributes
+    ----------
+    who
+        The estimator's name, for errors.
+    y
+        All targets, if they are not in the chunks.
+    told
+        What is known about them; None in the first pass.
+    by_class
+        (K,) weights of classes; None for ones.
+    is_centred
+        Whether numbers are taken about their mean.
+    """
+
+    who: str
+    y: Any
+    told: Told | None
+    by_class: Array | None
+    is_centred: bool
+
+    def labels(self, chunk: Chunk) -> Any:
+        """Targets of a chunk as they come."""
+        found = chunk.y if self.y is None else part(self.y, chunk)
+        if found is None or len(found) != chunk.n_rows:
+            raise ValueError(f"{self.who} requires y: name its column, or give a target for each row")
+        return found
+
+    def __call__(self, chunk: Chunk) -> tuple[Targets, Array | None]:
+        assert self.told is not None
+        if self.told.classes is None:
+            numbers, _ = read_numbers(self.labels(chunk), self.who)
+            targets = number_targets(numbers - self.told.mean if self.is_centred else numbers, centred=False)
+            return targets, chunk.weights
+        codes = encode_among(read_labels(self.labels(chunk), self.who), self.told.classes)
+        own = None if self.by_class is None else self.by_class[codes]
+        weights = own if chunk.weights is None else chunk.weights if own is None else own * chunk.weights
+        return class_targets(codes[:, None], [len(self.told.classes)]), weights
+
+
+def open_rows(estimator: Any, X: ChunkSource) -> ChunkSource:
+    """Give a source of floats; sets what is known about the columns."""
+    if not isinstance(X, TableSource):
+        return read_source(estimator, X, reset=True)
+    schema = infer_schema(X.digest()) if estimator.schema is None else estimator.schema
+    estimator.__dict__.pop("schema_", None)
+    if set(schema.kinds) <= {"numeric"}:
+        return read_source(estimator, X, reset=True)
+    columns.adopt_schema(estimator, X, schema)
+    return X.chunked_by(CHUNK_ROWS).encoded(partial(columns.encode_rows, estimator), schema.names)
+
+
+def grow_stored(
+    estimator: Any, X: ChunkSource, y: Any, seeds: list[int], draw: Draw | None, adopt: Callable[[Told], Any]
+) -> list[Nodes]:
+    """Grow the trees of an estimator from chunks.
+
+    Parameters
+    ----------
+    estimator
+        Whose settings they are; it gets to know columns and targets.
+    X, y
+        Chunks; the targets if they are not in the chunks.
+    seeds
+        Of the trees.
+    draw
+        Gives the rows of a tree from seed, number of rows and 0; None if every tree has all rows.
+    adopt
+        Lets the estimator know about the targets; gives the weights of classes, or None.
+    """
+    source = open_rows(estimator, X)
+    some = X.some_rows()[0] if isinstance(X, TableSource) else next(iter(source)).X
+    if hasattr(source, "keeping"):
+        source = source.keeping(source.n_columns)
+    is_class = hasattr(estimator, "class_weight")
+    centred = estimator.criterion != "poisson"
+    y = None if y is None else np.asarray(y)
+    reading = Reading(type(estimator).__name__, y, None, None, centred)
+    with reducing(source) as reduce:
+        told = _first_pass(reading, reduce, is_class)
+        reading = Reading(reading.who, y, told, adopt(told), centred)
+        job = _job(estimator, reading, told, columns.encode_rows(estimator, some), seeds, draw)
+        return levels.grow_levels(job, reduce, seeds)
+
+
+def _first_pass(reading: Reading, reduce: Reduction, is_class: bool) -> Told:
+    parts = list(reduce.each(partial(_look, reading, is_class)))
+    n, weight, total = (sum(found[i] for found in parts) for i in (0, 1, 2))
+    if n == 0:
+        raise ValueError("the table has 0 rows: nothing to learn from")
+    if not weight > 0:
+        raise ValueError("sample_weight is zero for every row: at least one weight must be positive")
+    if not is_class:
+        low, high = min(found[3] for found in parts), max(found[4] for found in parts)
+        centre = round_centre(np.array([total / n]), np.array([high - low]))
+        return Told(int(n), float(weight), None, None, float(centre[0]))
+    classes, at = np.unique(np.concatenate([found[3] for found in parts]), return_inverse=True)
+    counts = np.bincount(at, np.concatenate([found[4] for found in parts]))
+    return Told(int(n), float(weight), classes, counts.astype(np.int64), 0.0)
+
+
+def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
+    labels, weight = reading.labels(chunk), chunk.total_weight
+    if not is_class:
+        y = read_numbers(labels, reading.who)[0]
+        return chunk.n_rows, weight, float(y.sum()), float(y.min()), float(y.max())
+    classes, counts = np.unique(read_labels(labels, reading.who), return_counts=True)
+    return chunk.n_rows, weight, 0.0, classes, counts
+
+
+def _job(
+    estimator: Any, reading: Reading, told: Told, some: Array, seeds: list[int], draw: Draw | None
+) -> levels.Job:
+    params = estimator._growth_params()
+    bins = make_bins(some, columns.n_categories(estimator), estimator.max_bins, n_rows=told.n_rows)
+    setting = make_setting(params, told.n_rows, estimator.n_features_in_)
+    weight = told.weight
+    if reading.by_class is not None and told.shares is not None:
+        weight = float(reading.by_class @ told.shares)  # rows are of one weight but for their class
+    setting = setting.weighing(weight, float(estimator.min_weight_fraction_leaf))
+    counts = None
+    if draw is not None:
+        drawn = (np.bincount(draw(seed, told.n_rows, 0), minlength=told.n_rows) for seed in seeds)
+        counts = np.array([np.minimum(c, 255).astype(np.uint8) for c in drawn])
+    mean = np.array([told.mean if reading.is_centred else 0.0])
+    if told.classes is None:
+        goal = Targets(np.empty((0, 2)), np.empty(0, dtype=np.uint32), np.array([1], dtype=np.int64), mean)
+    else:
+        goal = class_targets(np.empty((0, 1), dtype=np.int64), [len(told.classes)])
+    even = draw is None and reading.by_class is None
+    return levels.Job(bins, reading, counts, setting, np.full(len(seeds), weight), even, goal)

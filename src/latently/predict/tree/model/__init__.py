@@ -1,0 +1,1 @@
+"""What a tree is: nodes, answers, rules."""

@@ -1,0 +1,1 @@
+"""How trees are pruned."""

@@ -1,0 +1,114 @@
+"""C4.5's pruning: errors are estimated pessimistically; a sub-tree becomes a leaf, or its largest branch is raised."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Array = NDArray[np.float64]
+_SMALL: Final = 1e-6
+_SLACK: Final = 0.1  # errors by which a smaller tree may be worse
+
+
+def extra_errors(n: float, errors: float, confidence: float) -> float:
+    """Errors to be added to those seen among n cases: up to the upper limit of a binomial share.
+
+    Examples
+    --------
+    >>> round(extra_errors(6, 0, 0.25), 3), round(extra_errors(16, 1, 0.25), 3)
+    (1.238, 1.511)
+    """
+    if errors < 1:
+        base = n * (1 - confidence ** (1 / n))
+        return base if errors == 0 else base + errors * (extra_errors(n, 1.0, confidence) - base)
+    if errors + 0.5 >= n:
+        return max(n - errors, 0.0)
+    z = float(ndtri(1 - confidence))
+    f = (errors + 0.5) / n
+    upper = (f + z * z / (2 * n) + z * math.sqrt(f / n - f * f / n + z * z / (4 * n * n))) / (1 + z * z / n)
+    return upper * n - errors
+
+
+def pruned(table: Any, root: Any, confidence: float) -> Any:
+    """Collapse and prune a tree of classes under construction."""
+    if not table.is_class:
+        raise ValueError("pessimistic pruning is for classes")
+    _collapse(root)
+    _prune(table, root, confidence)
+    return root
+
+
+def _wrong(stats: Array) -> float:
+    return float(stats.sum() - stats.max())
+
+
+def _training_errors(node: Any) -> float:
+    return _wrong(node.stats) if node.is_leaf else sum(_training_errors(child) for child in node.children)
+
+
+def _collapse(node: Any) -> None:
+    """Make leaves of sub-trees that make no fewer errors than a leaf."""
+    if node.is_leaf:
+        return
+    if _training_errors(node) >= _wrong(node.stats) - 1e-3:
+        node.children = []
+        return
+    for child in node.children:
+        _collapse(child)
+
+
+def _estimated(stats: Array, confidence: float) -> float:
+    n = float(stats.sum())
+    if n < _SMALL:
+        return 0.0
+    wrong = _wrong(stats)
+    return wrong + extra_errors(n, wrong, confidence)
+
+
+def _errors(node: Any, confidence: float) -> float:
+    if node.is_leaf:
+        return _estimated(node.stats, confidence)
+    return sum(_errors(child, confidence) for child in node.children)
+
+
+def _errors_of(table: Any, node: Any, rows: NDArray[np.int64], weights: Array, confidence: float) -> float:
+    """Estimated errors of a sub-tree if other rows came to it."""
+    if node.is_leaf:
+        return _estimated(table.stats_of(rows, weights), confidence)
+    parts = _shared(table, node, rows, weights)
+    pairs = zip(node.children, parts, strict=True)
+    return sum(_errors_of(table, child, part.rows, part.weights, confidence) for child, part in pairs)
+
+
+def _shared(table: Any, node: Any, rows: NDArray[np.int64], weights: Array) -> list[Any]:
+    from latently.predict.tree.growth.multiway import shared_out
+
+    return shared_out(table, node, rows, weights, table.X[rows, node.feature])
+
+
+def _prune(table: Any, node: Any, confidence: float) -> None:
+    if node.is_leaf:
+        return
+    for child in node.children:
+        _prune(table, child, confidence)
+    weights = np.array([child.stats.sum() for child in node.children])
+    largest = node.children[len(weights) - 1 - int(np.argmax(weights[::-1] >= weights.max() - _SMALL))]
+    raised = _errors_of(table, largest, node.rows, node.weights, confidence)
+    as_leaf, as_tree = _estimated(node.stats, confidence), _errors(node, confidence)
+    if as_leaf <= as_tree + _SLACK + _SMALL and as_leaf <= raised + _SLACK + _SMALL:
+        node.children = []
+    elif raised <= as_tree + _SLACK + _SMALL:
+        node.feature, node.threshold, node.children = largest.feature, largest.threshold, largest.children
+        _redistribute(table, node)
+        _prune(table, node, confidence)
+
+
+def _redistribute(table: Any, node: Any) -> None:
+    """Give the rows of a node to the branches it has now."""
+    if node.is_leaf:
+        return
+    for child, part in zip(node.children, _shared(table, node, node.rows, node.weights), strict=True):
+        child.rows, child.weights, child.stats = part.rows, part.weights, part.stats
+        _redistribute(table, child)

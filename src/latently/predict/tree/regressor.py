@@ -1,0 +1,245 @@
+"""Regression trees."""
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import sklearn.tree
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from latently.data import Schema
+from latently.predict.scores import RegressorScore
+from latently.predict.tree import m5
+from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, BaseTree
+from latently.predict.tree.growth.binary import Grown
+from latently.predict.tree.growth.targets import Targets, number_targets, read_numbers
+from latently.predict.tree.model import answers, leaf_targets
+from latently.predict.tree.pruning.reduced_error import Errors
+
+Array = NDArray[np.float64]
+Criterion = Literal["squared_error", "friedman_mse", "absolute_error", "poisson"]
+
+
+def number_goals(estimator: Any, y: Any) -> Targets:
+    """Read numbers; sets the number of outputs."""
+    numbers, _ = read_numbers(y, type(estimator).__name__)
+    estimator.n_outputs_ = numbers.shape[1]
+    if estimator.criterion == "poisson":
+        if (numbers < 0).any():
+            raise ValueError("Some value(s) of y are negative which is not allowed for Poisson regression.")
+        if not numbers.sum() > 0:
+            what = "strictly positive" if hasattr(estimator, "n_estimators") else "positive"  # scikit-learn's words
+            raise ValueError(f"Sum of y is not {what} which is necessary for Poisson regression.")
+    return number_targets(numbers, centred=estimator.criterion != "poisson")
+
+
+class NumberAnswers(RegressorScore):
+    """What regressors with `_values` say."""
+
+    n_outputs_: int
+    _class_counts: ClassVar[list[int]] = [1]
+
+    def predict(self, X: Any, check_input: bool = True) -> Array:
+        """Mean of the leaf; (n,), or (n, outputs)."""
+        values = self._values(X)[:, :, 0]  # type: ignore[attr-defined]
+        return np.asarray(values[:, 0] if self.n_outputs_ == 1 else values)
+
+    def _adopt_told(self, told: Any) -> Any:
+        """Take in what a pass over chunks has found about the targets."""
+        self.n_outputs_, self._class_counts = 1, [1]  # type: ignore[misc]
+        self.leaf_targets_ = self.linear_ = None
+        if getattr(self, "leaf", "mean") == "linear":
+            raise ValueError("leaf='linear' is for tables in memory")
+        return None
+
+
+class DecisionTreeRegressor(NumberAnswers, BaseTree):
+    """A decision tree for numbers, with means or linear models at the leaves, for tables as they come.
+
+    Takes numbers, categories and missing values. `m5()` has linear models at the leaves.
+
+    Parameters
+    ----------
+    criterion
+        "squared_error" (or "friedman_mse", which gives the same splits), "absolute_error" (medians), "poisson".
+    splitter
+        "best", or "random": one random threshold for each column.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease
+        When a node is not split.
+    max_features
+        Columns tried at each split, a number, a share, "sqrt" or "log2"; all if None.
+    random_state
+        Seed of what is random.
+    ccp_alpha
+        Price of a leaf in cost-complexity pruning.
+    monotonic_cst
+        For each column 1 if the answer may not fall with it, -1 if it may not rise, 0.
+    nominal
+        Columns of categories split into two "groups", or into all their "values".
+    missing
+        A missing value goes to the "side" where it did best, or it is "fractional": to all branches, with shares.
+    significance
+        Level of the test (likelihood ratio, chi-square) that a split has to pass; None for no test.
+    leaf
+        "mean", or "linear": a Bayesian linear model of the numeric columns at each node, pruned and smoothed as in M5.
+    smoothing
+        Weight, in rows, of the model above when models are smoothed towards the root.
+    max_bins
+        Most bins of a numeric column. If None, every value of up to 10 000 rows is tried, and 255 quantiles of more.
+    schema
+        What the columns are; found out from the table if None.
+
+    Attributes
+    ----------
+    nodes_ : the tree
+    n_nodes_ : number of nodes
+    tree_ : the tree as scikit-learn's `export_text` and `plot_tree` read it
+    feature_importances_ : (d,) what splits by each column take from the impurity
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0, 1, 40)[:, None]
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit(x, (x[:, 0] > 0.5) * 2.0)
+    >>> tree.predict([[0.2], [0.9]])
+    array([0., 2.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
+        "splitter": [StrOptions({"best", "random"})],
+        "leaf": [StrOptions({"mean", "linear"})],
+        "smoothing": [REAL_0],
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: Criterion = "squared_error",
+        splitter: Literal["best", "random"] = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: ArrayLike | None = None,
+        nominal: Literal["groups", "values"] = "groups",
+        missing: Literal["side", "fractional"] = "side",
+        significance: float | None = None,
+        leaf: Literal["mean", "linear"] = "mean",
+        smoothing: float = 15.0,
+        max_bins: int | None = None,
+        schema: Schema | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.nominal = nominal
+        self.missing = missing
+        self.significance = significance
+        self.leaf = leaf
+        self.smoothing = smoothing
+        self.max_bins = max_bins
+        self.schema = schema
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    @classmethod
+    def m5(cls, min_samples_leaf: int = 4, **params: Any) -> Self:
+        """Quinlan's M5: linear models at the leaves, pruned by their adjusted errors and smoothed."""
+        return cls(**({"leaf": "linear", "min_samples_leaf": min_samples_leaf} | params))
+
+    # learning
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, check_input: bool = True) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X
+            Table of (rows, columns): arrays, sparse matrices, frames with categories and missing values.
+        y
+            Target of each row; (n, outputs) for several outputs.
+        sample_weight
+            Weight of each row.
+        check_input
+            Ignored; for compatibility.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
+        targets = number_goals(self, y)
+        self._class_counts = [1] * self.n_outputs_
+        return targets, sample_weight
+
+    def _errors(self, y: Any) -> Errors:
+        return Errors(read_numbers(y, type(self).__name__)[0], False)
+
+    def _grown(self, rows: Array, targets: Targets, weights: Array | None, setting: Any, seed: int) -> Grown:
+        grown = super()._grown(rows, targets, weights, setting, seed)
+        self.linear_ = None
+        if self.leaf == "linear":
+            return self._with_models(grown, rows, targets, weights)
+        self.leaf_targets_ = leaf_targets.LeafTargets.of(grown, targets, weights)
+        return grown
+
+    def _with_models(self, grown: Grown, rows: Array, targets: Targets, weights: Array | None) -> Grown:
+        """Grow linear models at the leaves."""
+        if self.n_outputs_ > 1 or self.criterion in ("absolute_error", "poisson"):
+            raise ValueError("leaf='linear' is for one output and squared errors")
+        y = targets.dense[:, 1] + targets.centre[0]
+        nodes, self.linear_ = m5.fit_models(grown.nodes, rows, y, weights, float(self.smoothing))
+        self.leaf_targets_ = None
+        return Grown(nodes, None, None)
+
+    # answers
+
+    def _values(self, X: Any) -> Array:
+        if getattr(self, "linear_", None) is None:
+            return super()._values(X)
+        return np.asarray(self.linear_.predict(self.nodes_, self._rows(X))[:, None, None])
+
+    def predict_quantiles(self, X: Any, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """(n, q) quantiles of the targets at the leaf of each row, for one output.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        quantiles
+            Between 0 and 1.
+        """
+        rows = self._rows(X)
+        if self.n_outputs_ > 1:
+            raise ValueError("predict_quantiles is for one output")
+        return leaf_targets.quantiles([self.leaf_targets_], [answers.leaves_of(self.nodes_, rows)], quantiles)
+
+    def predict_variance(self, X: Any) -> Array:
+        """(n,) variance of a new target at the leaf of each row: that of the leaf's targets, and of their mean."""
+        return self._leaf_variance(self._rows(X))
+
+    def _leaf_variance(self, rows: Array) -> Array:
+        spread, count = self.nodes_.impurity, np.maximum(self.nodes_.weight, 1e-300)
+        # a leaf of few rows knows little about its own spread: two rows of the root's are added
+        pooled = (count * spread + 2.0 * spread[0]) / (count + 2.0) * (1 + 1 / count)
+        return np.asarray(answers.values_of(self.nodes_, rows, pooled[:, None])[:, 0])
+
+
+sklearn.tree.DecisionTreeRegressor.register(DecisionTreeRegressor)  # its tools ask for an instance of their own
