@@ -93,7 +93,9 @@ def test_a_linear_classifier_on_fisher_features_beats_the_generative_one():
     generative = (np.array([3, 8, 9])[likelihoods.argmax(axis=0)] == y[test]).mean()
     seen, new = [sequences[i] for i in train], [sequences[i] for i in test]
     kernels = [FisherKernel(model, information="diagonal") for model in models]
-    svm = LinearSVC(C=0.01, random_state=0, max_iter=10_000).fit(np.hstack([k.features(seen) for k in kernels]), y[train])
+    svm = LinearSVC(C=0.01, random_state=0, max_iter=10_000).fit(
+        np.hstack([k.features(seen) for k in kernels]), y[train]
+    )
     fisher = svm.score(np.hstack([k.features(new, seen) for k in kernels]), y[test])
     assert fisher > generative + 0.03
 

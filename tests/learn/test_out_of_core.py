@@ -1,4 +1,4 @@
-"""The one base class: a model that is expect and update, and three lines of skin, fits and answers from files."""
+"""The one base class: a model that is expect and update, and three lines of its own, fits and answers from files."""
 
 import inspect
 import warnings

@@ -80,7 +80,9 @@ class Boxes:
             rows = far[first : first + _GROUP]
             squared = squared_distances(queries[rows], self.points) / bandwidth**2
             powers = -0.5 * squared if kernel == "gaussian" else -np.sqrt(squared)
-            logs[rows] = logsumexp(powers if log_weights is None or not len(self.weights) else powers + log_weights, axis=1)
+            logs[rows] = logsumexp(
+                powers if log_weights is None or not len(self.weights) else powers + log_weights, axis=1
+            )
         return np.asarray(logs)
 
 

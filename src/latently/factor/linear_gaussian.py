@@ -123,7 +123,13 @@ class LinearGaussian:
         return [self._draw(X, missing, rows, mean, root, rng) for _ in range(n_draws)]
 
     def _draw(
-        self, X: Array, missing: NDArray[np.bool_], rows: NDArray[np.bool_], mean: Array, root: Array, rng: np.random.Generator
+        self,
+        X: Array,
+        missing: NDArray[np.bool_],
+        rows: NDArray[np.bool_],
+        mean: Array,
+        root: Array,
+        rng: np.random.Generator,
     ) -> Array:
         z = mean + np.einsum("nij,nj->ni", root, rng.standard_normal(mean.shape))
         noise = rng.standard_normal((len(z), len(self.mean))) * np.sqrt(self.noise)

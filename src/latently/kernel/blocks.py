@@ -7,7 +7,7 @@ import numpy as np
 
 from latently.kernel.base import Array
 from latently.learn.engine.cores import n_threads, single_threaded_blas
-from latently.learn.engine.thread_pool import crew, in_order
+from latently.learn.engine.thread_pool import in_order, thread_pool
 
 _TILE = 256  # rows that are mirrored at a time
 
@@ -41,7 +41,7 @@ def for_blocks(n: int, work: Callable[[int, int], None], rows: int | None = None
             for each in works:
                 each()
             return
-        with crew(workers - 1) as pool:
+        with thread_pool(workers - 1) as pool:
             for _ in in_order(pool, works, len(works)):
                 pass
 

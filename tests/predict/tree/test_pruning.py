@@ -5,10 +5,9 @@ import pytest
 import sklearn.tree
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import train_test_split
+from tests.predict.tree.tables import tennis
 
 from latently.predict import DecisionTreeClassifier, DecisionTreeRegressor
-
-from tests.predict.tree.tables import tennis
 
 X, Y = load_breast_cancer(return_X_y=True)
 D, T = load_diabetes(return_X_y=True)

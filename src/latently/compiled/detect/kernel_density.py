@@ -84,7 +84,9 @@ def add_box(columns, weights, first, last, queries, start, stop, kind, row, bits
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sums(columns, weights, edges, low, high, mass, queries, starts, kind, rtol, atol, first, last, row, bits, scales, out):
+def sums(
+    columns, weights, edges, low, high, mass, queries, starts, kind, rtol, atol, first, last, row, bits, scales, out
+):
     """Fill out for the query groups first to last - 1, each against boxes from the nearest on.
 
     Points edges[b] to edges[b + 1] - 1 are in box b, between its corners low[b] and high[b], with weight mass[b]

@@ -18,9 +18,9 @@ from latently.distributions.statistics import Moments
 from latently.factor.cca.inputs import (
     as_view,
     completed,
-    is_elsewhere,
     is_flat,
     is_list_of_views,
+    is_out_of_core,
     open_views,
     views_moments,
 )
@@ -120,7 +120,13 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, columns: Sequence[str] | None = None, filters: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        columns: Sequence[str] | None = None,
+        filters: Any = None,
     ) -> Self:
         """Find the directions.
 
@@ -136,7 +142,7 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         columns, filters
             Of a table that is not in memory: columns of the first view (all others if None), and rows to take.
         """
-        if is_elsewhere(X) or isinstance(X, ChunkSource):
+        if is_out_of_core(X) or isinstance(X, ChunkSource):
             return self._settle(self._source_moments(X, y, columns, filters, sample_weight, reset=True))
         tables = self._read(X, y, reset=True)
         weights = check_weights(sample_weight, len(tables[0]))

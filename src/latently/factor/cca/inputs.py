@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from latently.data.open import open_source
 from latently.data.sources.bounds import CHUNK_ROWS
-from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_elsewhere
+from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_out_of_core
 from latently.data.tables.matrix import as_matrix
 from latently.distributions.covariance import joint_moments
 from latently.distributions.inputs import patterns
@@ -21,7 +21,9 @@ Array = NDArray[Any]
 
 def is_list_of_views(X: Any, Y: Any) -> bool:
     """Whether several views were given as one list."""
-    return Y is None and isinstance(X, list | tuple) and all(np.ndim(view) == 2 or hasattr(view, "columns") for view in X)
+    return (
+        Y is None and isinstance(X, list | tuple) and all(np.ndim(view) == 2 or hasattr(view, "columns") for view in X)
+    )
 
 
 def is_flat(Y: Any) -> bool:
@@ -64,7 +66,9 @@ def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weig
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError("of a table that is not in memory, Y is the list of the names of its columns")
     if isinstance(X, ChunkSource):
-        raise ValueError("give the path or the collection itself, not a ChunkSource: the columns of Y are found by name")
+        raise ValueError(
+            "give the path or the collection itself, not a ChunkSource: the columns of Y are found by name"
+        )
     if columns is None:
         columns = [name for name in open_source(X, filters=filters).column_names if name not in {*names, weights}]
     source = open_source(X, columns=[*columns, *names], filters=filters, weights=weights)
@@ -94,4 +98,4 @@ def completed(rows: Array, mean: Array, covariance: Array) -> Array:
     return filled
 
 
-__all__ = ["as_view", "completed", "is_elsewhere", "is_flat", "is_list_of_views", "open_views", "views_moments"]
+__all__ = ["as_view", "completed", "is_flat", "is_list_of_views", "is_out_of_core", "open_views", "views_moments"]

@@ -22,14 +22,14 @@ from latently.factor.moments import less, moments_of
 from latently.factor.pca.solvers import flipped
 from latently.factor.rows import each_row, read_table, verified
 from latently.learn.estimator.sums import summing
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
 Array = NDArray[Any]
 Rotation = Literal["varimax", "quartimax", "promax"]
 
 
-class FactorAnalysis(Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorAnalysis(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
 
     Takes the place of scikit-learn's class of the same name. Complete rows are summed in one pass, and the

@@ -17,7 +17,7 @@ from latently.factor.ica.whitening import Whitening, inverse_root, whitening_of
 from latently.factor.missing import refuse_missing
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import reducing
-from latently.learn.estimator.table import Elsewhere, read_rows, read_source
+from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
@@ -40,7 +40,7 @@ class Separation:
 class IndependentComponents(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    Elsewhere,
+    OutOfCoreMixin,
     BaseEstimator,  # type: ignore[misc]
     metaclass=ABCMeta,
 ):

@@ -24,7 +24,7 @@ from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few
 from latently.factor.pca.solvers import Spectrum
 from latently.factor.rows import read_table, verified
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
 Array = NDArray[Any]
@@ -32,7 +32,7 @@ Solver = Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "pow
 _EM_TOL = 1e-7  # nats per row
 
 
-class PCA(Projections, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis: the orthogonal directions in which the rows vary most.
 
     Takes the place of scikit-learn's class of the same name. It is a density too: the components explain what
@@ -214,7 +214,7 @@ class PCA(Projections, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return self.statistics_
 
     def _sums(self, X: Any, sample_weight: Any, *, reset: bool) -> Moments:
-        if self.robust or isinstance(self.n_components, str) and self.n_components != "mle":
+        if self.robust or (isinstance(self.n_components, str) and self.n_components != "mle"):
             raise ValueError("partial_fit and forget have sums, not rows: robust and this n_components need fit")
         rows = read_table(self, X, reset=reset, accept_sparse=True)
         weights = None if isinstance(rows, ChunkSource) else check_weights(sample_weight, rows.shape[0])
@@ -282,9 +282,7 @@ class PCA(Projections, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _by_em(self, source: ChunkSource, q: int) -> Spectrum:
         try:
-            found, run = fit_incomplete(
-                source, q, isotropic=True, tol=self.tol or _EM_TOL, max_iter=self.max_iter
-            )
+            found, run = fit_incomplete(source, q, isotropic=True, tol=self.tol or _EM_TOL, max_iter=self.max_iter)
         except ColumnError as problem:
             raise self._named(problem) from None
         self.trace_, self.converged_ = list(run.trace), run.converged
@@ -296,7 +294,9 @@ class PCA(Projections, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMi
         unbiased = weight / (weight - 1)
         total = float((found.loadings**2).sum() + found.noise.sum())
         vectors = solvers.flipped(left.T)
-        return Spectrum(found.mean, variances * unbiased, vectors, total * unbiased, weight, (run.n_iter, run.converged))
+        return Spectrum(
+            found.mean, variances * unbiased, vectors, total * unbiased, weight, (run.n_iter, run.converged)
+        )
 
     def _fit_robust(self, rows: Any, weights: Array | None) -> Self:
         if sparse.issparse(rows):
@@ -305,7 +305,9 @@ class PCA(Projections, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if np.isnan(rows).any():
             raise self._named(ColumnError(int(np.isnan(rows).any(axis=0).argmax()), "has missing values, which robust=True does not take: fill them in with latently.impute.Imputer, or use robust=False"))  # fmt: skip  # noqa: E501
         every = np.ones(len(rows)) if weights is None else weights
-        asked = min(rows.shape) if self.n_components is None or isinstance(self.n_components, str) else self.n_components
+        asked = (
+            min(rows.shape) if self.n_components is None or isinstance(self.n_components, str) else self.n_components
+        )
         spectrum, self.distances_ = robust_spectrum(rows.astype(np.float64), every, asked, self.max_iter)
         self.distrusted_ = self.distances_.distrusted
         trusted = ~self.distrusted_

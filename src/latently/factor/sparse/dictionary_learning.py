@@ -21,7 +21,7 @@ from latently.factor.sparse.learning import Learnt, Plan, alternate, coding, ref
 from latently.factor.sparse.start import Draw, drawing, given_start, svd_start, unit_start
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import Reduction, reducing
-from latently.learn.estimator.table import Elsewhere, read_rows, read_source
+from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
 _PASSES = 20  # over the atoms, once the sums of two models are added
@@ -32,7 +32,7 @@ class DictionaryLearning(
     SparseCodes,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    Elsewhere,
+    OutOfCoreMixin,
     BaseEstimator,  # type: ignore[misc]
 ):
     """A dictionary of atoms such that every row is made of few of them.

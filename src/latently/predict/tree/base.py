@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from latently.data import Schema
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.tree import columns
-from latently.predict.tree.growth.bins import make_bins
 from latently.predict.tree.growth.binary import Grown, grow_binary
+from latently.predict.tree.growth.bins import make_bins
 from latently.predict.tree.growth.setting import Setting, make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
@@ -51,7 +51,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
+class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of decision trees: reading, growing, pruning, explaining."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
@@ -98,7 +98,9 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
         from latently.predict.tree.growth.stored import grow_stored
 
         if self._is_multiway:
-            raise ValueError("a tree of many-way splits or fractional cases grows in memory: use nominal='groups', missing='side'")
+            raise ValueError(
+                "a tree of many-way splits or fractional cases grows in memory: use nominal='groups', missing='side'"
+            )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self.n_outputs_ = 1
         nodes = grow_stored(self, X, y, [seed], None, self._adopt_told)[0]
@@ -137,9 +139,7 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
         """Whether the tree grows by C4.5's rules rather than CART's."""
         return self.criterion in ("gain", "gain_ratio") or self.nominal == "values" or self.missing == "fractional"
 
-    def _grown(
-        self, rows: Array, targets: Targets, weights: Array | None, setting: Setting, seed: int
-    ) -> Grown:
+    def _grown(self, rows: Array, targets: Targets, weights: Array | None, setting: Setting, seed: int) -> Grown:
         categories = columns.n_categories(self)
         if self._is_multiway:
             from latently.predict.tree.growth.multiway import grow_multiway

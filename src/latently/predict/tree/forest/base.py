@@ -18,7 +18,7 @@ from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.learn.engine.cores import n_threads, threads
 from latently.learn.engine.reduce import mapping
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.rows import row_by_row
 from latently.predict.tree import columns
 from latently.predict.tree.growth.binary import Grown, grow_binary
@@ -31,7 +31,7 @@ from latently.predict.tree.model.answers import Packed
 Array = NDArray[np.float64]
 
 
-class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
+class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
     """Base of random forests."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")

@@ -256,9 +256,7 @@ def _bin_chunk(job: Job, sketches: list[Sketch], places: list[tuple[int, int]], 
     bins, extra = np.zeros((len(places), d, size, job.setting_width)), np.zeros((len(places), 2))
     counts = bool(job.whole[7])
     for codes, slots, targets, weights in _each_tree(job, sketches, places, chunk):
-        compiled.tree.grow.add_bins(
-            codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins
-        )
+        compiled.tree.grow.add_bins(codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins)
         inside = slots >= 0
         extra[:, 0] += np.bincount(slots[inside], minlength=len(places))
         if not targets.is_class:
@@ -382,7 +380,15 @@ def _joined(job: Job, sketch: Sketch) -> Nodes:
             first, own = sketch.first[node], sketch.sums[node]
             below = [(first, None, 0), (first + 1, None, 0)] if first >= 0 else []
             listed = sketch.lists[node]
-            row = [sketch.feature[node], -1, 1 - sketch.missing[node] if first >= 0 else 0, own[0], 0, 0, sketch.cut[node]]
+            row = [
+                sketch.feature[node],
+                -1,
+                1 - sketch.missing[node] if first >= 0 else 0,
+                own[0],
+                0,
+                0,
+                sketch.cut[node],
+            ]
             real.append([sketch.threshold[node], own[2], own[1]])
             sums.append(own[3 : 3 + job.n_sums])
         else:
