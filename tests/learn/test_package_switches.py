@@ -1,6 +1,7 @@
 """The way of one fit through the packages stays short enough to be followed."""
 
 from benchmarks.package_switches import LIMIT, fit_switches, package_of, switches
+
 from latently.cluster import KMeans
 
 

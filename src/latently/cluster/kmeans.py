@@ -17,7 +17,6 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.learn.engine.em import Hook
@@ -229,8 +228,6 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Exact as long as rows of both would be in the same clusters; they stay where each model has put them.
         """
-        for model in (self, other):
-            check_is_fitted(model)
         refuse_other(self, other)
         mine, theirs = (model.cluster_centers_.astype(np.float64) for model in (self, other))
         if len(mine) != len(theirs):

@@ -142,8 +142,6 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
 
         Exact with one component; otherwise rows keep the responsibilities that each model gave them.
         """
-        for model in (self, other):
-            check_is_fitted(model)
         refuse_other(self, other)
         mine, theirs = self._component_means(), other._component_means()
         if len(mine) != len(theirs):

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 Array = NDArray[np.float64]
 
@@ -45,9 +46,11 @@ def weight_left(had: float, gone: float, left: Array, *, unit: str = "component"
 
 
 def refuse_other(mine: Any, other: Any) -> None:
-    """An error if a model of another class, or with other columns, is to be merged into one."""
+    """An error if a model of another class, or with other columns, is to be merged into one, or is not fitted."""
     if type(other) is not type(mine):
         raise TypeError(f"cannot merge a {type(other).__name__} into a {type(mine).__name__}")
+    for model in (mine, other):
+        check_is_fitted(model)
     names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (mine, other)]
     if names[0] != names[1]:
         raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")
