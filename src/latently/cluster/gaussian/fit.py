@@ -1,6 +1,7 @@
 """One fit of a Gaussian mixture: where it starts, how it climbs, which start wins, in what order it is told."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import heaviest_first
 from latently.learn.checkpoint.checkpoint import is_checkpointing
-from latently.learn.engine.em import Fit, Hook, em
+from latently.learn.engine.em import Fit, Hook, ObjectiveFell, em
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array, Reduce
@@ -86,9 +87,11 @@ class GaussianTask:
 
     def _climb(self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None) -> Fit:
         options: dict[str, Any] = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter, "on_iteration": hook}
-        if hook is None and (chunk := self._small_table(model)) is not None:
+        if hook is None and not is_checkpointing() and (chunk := self._small_table(model)) is not None:
             rows = incomplete_rows(np.asarray(chunk.X, dtype=np.float64), params.frame, chunk.weights)
-            return climbed(rows, params, model.strength, tol=self.mixture.tol, max_iter=self.mixture.max_iter)
+            # where that loses digits the engine, which knows how many may be lost, has the last word
+            with suppress(ObjectiveFell, ZeroDivisionError, ValueError):
+                return climbed(rows, params, model.strength, tol=self.mixture.tol, max_iter=self.mixture.max_iter)
         if self.mixture.method == "gradient":
             return ascend(model, params, reduce, **options)
         previous = self.mixture.lower_bound_ * self.mixture.statistics_.rows if self.goes_on else None
@@ -98,7 +101,7 @@ class GaussianTask:
         """All rows, if one compiled call takes them through all iterations faster than the engine would."""
         plain = model.prior is None and model.constraints is None and self.labels is None and not self.goes_on
         by_em = self.mixture.method == "em" and self.mixture.max_iter > 0 and model.kind in ("full", "tied")
-        if not (plain and by_em) or is_checkpointing() or not isinstance(self.source, KeptSource):
+        if not (plain and by_em) or not isinstance(self.source, KeptSource):
             return None
         chunk = next(iter(self.source))
         work = chunk.X.size * chunk.X.shape[1] * self.mixture.n_components

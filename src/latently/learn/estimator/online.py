@@ -30,17 +30,15 @@ def weight_left(had: float, gone: float, left: Array, *, unit: str = "component"
     array([3., 0.])
     >>> weight_left(5.0, 2.0, np.array([4.0, -1.0]))
     Traceback (most recent call last):
-    ValueError: these rows cannot be forgotten: component 1 would be left with a weight of -1; they were not all ...
+    ValueError: forgetting these rows would leave component 1 with a weight of -1: they were not all learnt, or ...
     """
     if not had - gone > ROUNDING * had:
-        raise ValueError(
-            f"rows of weight {gone:g} cannot be forgotten: {had:g} were learnt, and some must remain; fit anew instead"
-        )
+        raise ValueError(f"forgetting a weight of {gone:g} leaves nothing of the {had:g} that were learnt: fit anew")
     if (left < -ROUNDING * had).any():
         k = int(np.argmin(left))
         raise ValueError(
-            f"these rows cannot be forgotten: {unit} {k} would be left with a weight of {left[k]:g}; they were not all "
-            "learnt, or the model has changed much since. Fit it to the rows that are left"
+            f"forgetting these rows would leave {unit} {k} with a weight of {left[k]:g}: they were not all learnt, or "
+            "the model has changed much since; fit it to the rows that are left"
         )
     return np.maximum(left, 0.0)
 
