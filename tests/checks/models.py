@@ -9,7 +9,9 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from latently.data.open import as_source
 from latently.data.tables.matrix import check_weights
 from latently.learn import Statistics, em, reducing
+from latently.learn.estimator.online import weight_left
 from latently.learn.estimator.table import read_rows
+from latently.learn.estimator.unconverged import warn_unconverged
 from latently.persist import register
 
 
@@ -85,7 +87,8 @@ class BallMixture(ClusterMixin, DensityMixin, BaseEstimator):
             fit = em(model, start, reduce, tol=self.tol, max_iter=self.max_iter)
         self.model_origin_, self.model_floor_ = model.origin, model.floor
         self.params_, self.trace_ = fit.params, fit.trace
-        self.converged_, self.n_iter_ = fit.converged, fit.n_iter
+        self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
+        warn_unconverged(fit.reason, "max_iter", self.max_iter)
         self.means_ = fit.params.means
         self.labels_ = self.predict(X)
         return self
@@ -152,6 +155,8 @@ class RunningMean(BaseEstimator):
         rows = read_rows(self, X, reset=reset)
         weights = check_weights(sample_weight, len(rows))
         w = np.ones(len(rows)) if weights is None else weights
+        if sign < 0:
+            weight_left(self.count_, w.sum(), np.zeros(1))
         self.count_ = getattr(self, "count_", 0.0) + sign * w.sum()
         self.sum_ = getattr(self, "sum_", 0.0) + sign * (w @ rows)
         self.mean_ = self.sum_ / self.count_

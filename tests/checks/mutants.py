@@ -1,8 +1,9 @@
 """Models that are wrong, each in one way; the law that finds it out is in `test_laws.WRONG`."""
 
-from dataclasses import replace
+from dataclasses import warnings
 
 import numpy as np
+import replace
 from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.checks.models import BallMixture, Balls, RunningMean
 
@@ -109,6 +110,13 @@ class TraceFalls(BallMixture):
         super().fit(X, sample_weight=sample_weight)
         self.trace_ = self.trace_[::-1]
         return self
+
+
+class NeverWarns(BallMixture):
+    def fit(self, X, y=None, sample_weight=None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return super().fit(X, sample_weight=sample_weight)
 
 
 class AlwaysConverged(BallMixture):
@@ -238,6 +246,14 @@ class FramesDiffer(BallMixture):
 
     def score_samples(self, X):
         return super().score_samples(X) + self.bias_
+
+
+class ForgetsStrangers(RunningMean):
+    def forget(self, X, sample_weight=None):
+        self.count_ = self.count_ - len(X)
+        self.sum_ = self.sum_ - np.sum(X, axis=0)
+        self.mean_ = self.sum_ / self.count_
+        return self
 
 
 class LossyForget(RunningMean):

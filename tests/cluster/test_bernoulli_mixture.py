@@ -214,7 +214,7 @@ def test_tables_that_do_not_fit_are_named():
         BernoulliMixture(1, binarize=None).fit(pd.DataFrame({"a": [1, 0], "b": [0, 2]}))
     with pytest.raises(ValueError, match="column 'a' of X holds strings"):
         BernoulliMixture(1).fit(pd.DataFrame({"a": ["x", "y"]}))
-    with pytest.raises(ValueError, match=r"labels must be 0 to 1"):
+    with pytest.raises(ValueError, match=r"labels must be whole numbers from 0 to 1"):
         BernoulliMixture(2).fit(TINY, labels=[0, 1, 2, -1, -1])
 
 

@@ -17,7 +17,6 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.learn.engine.em import Hook
@@ -27,7 +26,6 @@ from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
-from latently.learn.kmeans.incremental import nearest_labels
 from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
 from latently.learn.kmeans.run import Run, best_run, labelled
@@ -229,8 +227,6 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Exact as long as rows of both would be in the same clusters; they stay where each model has put them.
         """
-        for model in (self, other):
-            check_is_fitted(model)
         refuse_other(self, other)
         mine, theirs = (model.cluster_centers_.astype(np.float64) for model in (self, other))
         if len(mine) != len(theirs):
@@ -354,14 +350,20 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if is_worth_bounds(centres.size, len(table.X)):
             return None
         origin, labels = centres.mean(axis=0), np.empty(len(table.X), np.int32)
+        model = LloydModel(Frame(origin, 1.0, 0.0, False, len(labels)), centres - origin)
+        params = model.params(centres - origin)
 
-        def one(chunk: Chunk) -> bool:
-            return nearest_labels(chunk, origin, centres - origin, labels[chunk.start : chunk.stop])
+        def one(chunk: Chunk) -> float:
+            labels[chunk.start : chunk.stop], stats = model.label(params, chunk, summed=False)
+            return stats.cost
 
-        if len(table.source) == 1:  # type: ignore[arg-type]
-            return labels if all(map(one, table.source)) else None
-        with mapping(table.source) as over_chunks:
-            return labels if all(list(over_chunks(one))) else None
+        with np.errstate(over="ignore", invalid="ignore"):
+            if len(table.source) == 1:  # type: ignore[arg-type]
+                cost = sum(map(one, table.source))
+            else:
+                with mapping(table.source) as over_chunks:
+                    cost = sum(over_chunks(one))
+        return labels if cost < ORDINARY else None
 
     def _by_centres(self, centres: Array, frame: Frame, table: Table, told: bool | None, summed: bool) -> Run:
         start = centres - frame.origin

@@ -1,23 +1,27 @@
 """One fit of a Gaussian mixture: where it starts, how it climbs, which start wins, in what order it is told."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from latently.cluster.gaussian.compiled_fit import climbed
 from latently.cluster.gaussian.given import given_params, stored_params
 from latently.cluster.gaussian.labels import Labels, labelled_start, with_labels
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.cluster.gaussian.reseed import revived
 from latently.cluster.gaussian.start import column_moments, data_frame, params_from, start_params
-from latently.data.sources.chunks import ArraySource, ChunkSource
+from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, KeptSource
+from latently.distributions.components.gaussian.conditional import incomplete_rows
 from latently.distributions.components.gaussian.frame import Frame
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import heaviest_first
-from latently.learn.engine.em import Fit, Hook, em
+from latently.learn.checkpoint.checkpoint import is_checkpointing
+from latently.learn.engine.em import Fit, Hook, ObjectiveFell, em
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array, Reduce
@@ -27,6 +31,8 @@ from latently.learn.estimator.table import seeds
 
 # Up to this many rows the starts of a fit run side by side, one thread each.
 _SMALL = 2 * 16384
+# Up to this many multiplications per pass, what stands between two passes takes longer than they do.
+_SMALL_WORK = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +87,25 @@ class GaussianTask:
 
     def _climb(self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None) -> Fit:
         options: dict[str, Any] = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter, "on_iteration": hook}
+        if hook is None and not is_checkpointing() and (chunk := self._small_table(model)) is not None:
+            rows = incomplete_rows(np.asarray(chunk.X, dtype=np.float64), params.frame, chunk.weights)
+            # where that loses digits the engine, which knows how many may be lost, has the last word
+            with suppress(ObjectiveFell, ZeroDivisionError, ValueError):
+                return climbed(rows, params, model.strength, tol=self.mixture.tol, max_iter=self.mixture.max_iter)
         if self.mixture.method == "gradient":
             return ascend(model, params, reduce, **options)
         previous = self.mixture.lower_bound_ * self.mixture.statistics_.rows if self.goes_on else None
         return em(model, params, reduce, previous=previous, **options)
+
+    def _small_table(self, model: GaussianMixtureModel) -> Chunk | None:
+        """All rows, if one compiled call takes them through all iterations faster than the engine would."""
+        plain = model.prior is None and model.constraints is None and self.labels is None and not self.goes_on
+        by_em = self.mixture.method == "em" and self.mixture.max_iter > 0 and model.kind in ("full", "tied")
+        if not (plain and by_em) or not isinstance(self.source, KeptSource):
+            return None
+        chunk = next(iter(self.source))
+        work = chunk.X.size * chunk.X.shape[1] * self.mixture.n_components
+        return chunk if len(self.source) == 1 and work <= _SMALL_WORK else None
 
     def _again(self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams) -> Fit:
         start = self._allowed(model, params)

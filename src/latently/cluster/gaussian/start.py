@@ -21,6 +21,8 @@ from latently.learn.kmeans.clustered import clustered
 
 # A start needs a picture of the data, not all of it.
 START_ROWS, START_ROWS_PER_COMPONENT, MOST_START_ROWS = 16384, 512, 65536
+# Of a long table, starts of K-means are tried on a sample of it: several cost little.
+MANY, N_STARTS = 4096, 4
 # Up to so many rows putting them in order costs nothing to speak of.
 _FEW = 1024
 
@@ -70,7 +72,9 @@ def start_params(
     Z = frame.inward(rows)
     full = np.where(np.isnan(Z), 0.0, Z)  # a missing entry stands at its column's mean, for the start only
     if how == "kmeans":
-        responsibilities = label_responsibilities(clustered(Z, weights, k, seeds(rng, 1)).labels, k)
+        responsibilities = label_responsibilities(
+            clustered(Z, weights, k, seeds(rng, N_STARTS if len(Z) > MANY else 1)).labels, k
+        )
     elif how == "random":
         responsibilities = random_responsibilities(len(Z), k, rng)
     else:

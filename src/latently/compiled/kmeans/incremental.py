@@ -23,7 +23,7 @@ def advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, co
     shift
         (K,) by how much the bounds of a centre's rows shrink, times `unit`, in single precision.
     scratch
-        A block as in `compare`; who and flags (B,).
+        A block, T (D, B), one, two, first, second and owner (B,); who and flags (B,).
     labels
         (n,) centre of each row, -1 for a row that is new.
     slack
@@ -60,16 +60,18 @@ def advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, co
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def look(X, weights, origin, unit, C, block, who, labels, slack, sums, counts):
     """Compare some rows with every centre; those that change take their part of the sums along."""
-    T, norm, gap, owner = block[0], block[1], block[3], block[6]
+    T, one, two, first, second, owner = block
     d, last, total = X.shape[1], sums.shape[1] - 1, 0.0
     for q in range(len(who)):
         x = X[who[q]]
         for j in range(d):
             T[j, q] = x[j] - origin[j]
-    compare(C, block, len(who), unit)
+    nearest_two(T, C, one, two, first, second, owner)
+    for q in range(len(first)):
+        one[q] = min((math.sqrt(second[q]) * 0.999999999999 - math.sqrt(first[q])) * unit * 0.9999998, 1e30)
     for q in range(len(who)):
         i = who[q]
-        slack[i] = np.float32(gap[q])
+        slack[i] = np.float32(one[q])
         new, old = owner[q], labels[i]
         if new == old:
             continue
@@ -87,84 +89,29 @@ def look(X, weights, origin, unit, C, block, who, labels, slack, sums, counts):
             for j in range(d):
                 there[j] -= w * T[j, q]
         else:
-            total += w * norm[q]
+            for j in range(d):
+                total += w * T[j, q] * T[j, q]
     return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def compare(C, block, n, unit):
-    """The nearest centre of the rows of a block, the first of equals, and a lower bound of the gap to the next one.
-
-    Rows are compared by |c|^2 / 2 - c.y, which is one multiplication for each coordinate. What its rounding cannot tell
-    apart is compared again by squared distances, coordinate by coordinate in double precision. Returns whether all
-    rows are ordinary numbers.
-
-    block
-        T (D, B); norm, one, gap, first and second (B,), owner (B,); half (K,).
-    """
-    T, norm, one, gap, first, second, owner, half = block
-    largest = 0.0
-    for k in range(len(C)):
-        half[k] = 0.0
-        for j in range(len(T)):
-            half[k] += 0.5 * C[k, j] * C[k, j]
-        largest = half[k] if largest < half[k] < np.inf else largest
-    screen(T, C, half, norm, one, gap, first, second, owner)
-    rounding = 1e-15 * (len(T) + 4)
-    for q in range(len(first)):
-        error = rounding * (norm[q] + 2.0 * largest)
-        far, near = norm[q] + 2.0 * second[q] - error, norm[q] + 2.0 * first[q] + error
-        one[q] = second[q] - first[q] - error
-        far = math.sqrt(far if far > 0.0 else 0.0) * 0.999999999999 - math.sqrt(near if near > 0.0 else 0.0)
-        gap[q] = min(far * unit * 0.9999998, 1e30)
-    plain = True
-    for q in range(n):
-        if not one[q] > 0.0:
-            gap[q] = strictly(T, C, q, owner) * unit * 0.9999998
-        plain = plain and norm[q] < 1e300
-    return plain
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def strictly(T, C, q, owner):
-    """Set the nearest centre of one row, the first of equals; gives the gap to the next one, rounded down."""
-    least, next_least = np.inf, np.inf
-    owner[q] = 0
-    for k in range(len(C)):
-        square = 0.0
-        for j in range(len(T)):
-            square += (T[j, q] - C[k, j]) * (T[j, q] - C[k, j])
-        if square < least:
-            least, next_least, owner[q] = square, least, k
-        elif square < next_least:
-            next_least = square
-    return min(math.sqrt(next_least) * 0.999999999999 - math.sqrt(least), 1e30)
-
-
-@njit(
-    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
-)
-def screen(T, C, half, norm, one, two, first, second, owner):
-    """first and second: the least of half - c.y, and the next; owner: whose the least is; norm = |y|^2."""
+def nearest_two(T, C, one, two, first, second, owner):
+    """Squared distances to the nearest and the second nearest centre, and which the nearest is, the first of equals."""
+    last = len(T) - 2
     for i in range(len(first)):
         first[i] = second[i] = np.inf
         owner[i] = 0
-        norm[i] = 0.0
-    for j in range(0, len(T), 2):
-        p, q = T[j], T[j + 1]
-        for i in range(len(first)):
-            norm[i] += p[i] * p[i] + q[i] * q[i]
+        one[i] = two[i] = 0.0
     for k in range(0, len(C), 2):
-        for i in range(len(first)):
-            one[i] = half[k]
-            two[i] = half[k + 1]
-        for j in range(0, len(T), 2):
+        for j in range(0, last, 2):
             p, q, a, b, c, d = T[j], T[j + 1], C[k, j], C[k, j + 1], C[k + 1, j], C[k + 1, j + 1]
             for i in range(len(first)):
-                one[i] -= a * p[i] + b * q[i]
-                two[i] -= c * p[i] + d * q[i]
+                one[i] = (0.0 if j == 0 else one[i]) + (p[i] - a) * (p[i] - a) + (q[i] - b) * (q[i] - b)
+                two[i] = (0.0 if j == 0 else two[i]) + (p[i] - c) * (p[i] - c) + (q[i] - d) * (q[i] - d)
+        p, q, a, b, c, d = T[last], T[last + 1], C[k, last], C[k, last + 1], C[k + 1, last], C[k + 1, last + 1]
         for i in range(len(first)):
-            least, other = one[i], two[i]
+            least = one[i] + (p[i] - a) * (p[i] - a) + (q[i] - b) * (q[i] - b)
+            other = two[i] + (p[i] - c) * (p[i] - c) + (q[i] - d) * (q[i] - d)
             nearer = least if other >= least else other
             farther = other if other >= least else least
             mark = k + 1 if other < least else k
@@ -173,22 +120,6 @@ def screen(T, C, half, norm, one, two, first, second, owner):
             owner[i] = mark if nearer < first[i] else owner[i]
             first[i] = nearer if nearer < first[i] else first[i]
             second[i] = middle if middle < rest else rest
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def label(X, origin, C, block, labels):
-    """Label every row by its nearest centre, the first of equals; false if a value is missing or beyond numbers."""
-    T, owner, plain = block[0], block[6], True
-    for start in range(0, len(X), T.shape[1]):
-        n = min(T.shape[1], len(X) - start)
-        for i in range(n):
-            x = X[start + i]
-            for j in range(len(x)):
-                T[j, i] = x[j] - origin[j]
-        plain = compare(C, block, n, 1.0) and plain
-        for i in range(n):
-            labels[start + i] = owner[i]
-    return plain
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)

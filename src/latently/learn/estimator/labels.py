@@ -24,12 +24,14 @@ def read_labels(given: Any, n: int, k: int) -> Labels | None:
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("labels must be whole numbers, with -1 or NaN for unknown") from None
+        raise ValueError("labels must be component numbers, with -1 or NaN for unknown") from None
     if values.shape != (n,):
         raise ValueError(f"labels must be one for each row, of shape ({n},), got {values.shape}")
     values = np.where(np.isnan(values), UNKNOWN, values)
     wrong = (values != np.floor(values)) | (values < UNKNOWN) | (values >= k)
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"labels must be 0 to {k - 1}, or -1 (or NaN) for unknown; row {row} has {values[row]:g}")
+        raise ValueError(
+            f"labels must be whole numbers from 0 to {k - 1}, or -1 (or NaN) for unknown; row {row} has {values[row]:g}"
+        )
     return values.astype(np.intp)

@@ -29,7 +29,7 @@ START_ROWS = 16384
 SMALL_DATA = 32768  # up to so many rows, starts run side by side
 
 
-class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityMixin, BaseEstimator):
+class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """Base of estimators of components that are fitted by expectation and maximisation.
 
     A subclass has the constructor parameters `n_components`, `tol`, `max_iter`, `n_init`, `random_state` and `verbose`,
@@ -142,8 +142,6 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
 
         Exact with one component; otherwise rows keep the responsibilities that each model gave them.
         """
-        for model in (self, other):
-            check_is_fitted(model)
         refuse_other(self, other)
         mine, theirs = self._component_means(), other._component_means()
         if len(mine) != len(theirs):

@@ -90,7 +90,8 @@ class MembershipMixin:
 
     def _read(self, X: Any) -> Array:
         check_fitted(self)
-        return read_rows(self, X, reset=False, allow_nan=self._takes_missing)
+        rows: Any = read_rows(self, X, reset=False, allow_nan=self._takes_missing)
+        return rows  # type: ignore[no-any-return]
 
     def _memberships(self, rows: Array) -> Array:
         return np.concatenate(self._over_chunks(rows, lambda joint: posterior(joint)[0]))
@@ -108,7 +109,7 @@ class MembershipMixin:
         # two threads share what is worth sharing
         most = min(CHUNK_ROWS, max(_LEAST_ROWS, -(-len(rows) // 2)))
         with mapping(ArraySource(rows, None, most)) as over_chunks:
-            return list(over_chunks(lambda chunk: summary(self._joint(chunk.X))))
+            return list(over_chunks(lambda chunk: summary(self._joint(chunk.X))))  # type: ignore[arg-type]
 
     def _row_work(self) -> int:
         """Multiplications for each value of a row, more or less."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 Array = NDArray[np.float64]
 
@@ -29,25 +30,25 @@ def weight_left(had: float, gone: float, left: Array, *, unit: str = "component"
     array([3., 0.])
     >>> weight_left(5.0, 2.0, np.array([4.0, -1.0]))
     Traceback (most recent call last):
-    ValueError: these rows cannot be forgotten: component 1 would be left with a weight of -1; they were not all ...
+    ValueError: forgetting these rows would leave component 1 with a weight of -1: they were not all learnt, or ...
     """
     if not had - gone > ROUNDING * had:
-        raise ValueError(
-            f"rows of weight {gone:g} cannot be forgotten: {had:g} were learnt, and some must remain; fit anew instead"
-        )
+        raise ValueError(f"forgetting a weight of {gone:g} leaves nothing of the {had:g} that were learnt: fit anew")
     if (left < -ROUNDING * had).any():
         k = int(np.argmin(left))
         raise ValueError(
-            f"these rows cannot be forgotten: {unit} {k} would be left with a weight of {left[k]:g}; they were not all "
-            "learnt, or the model has changed much since. Fit it to the rows that are left"
+            f"forgetting these rows would leave {unit} {k} with a weight of {left[k]:g}: they were not all learnt, or "
+            "the model has changed much since; fit it to the rows that are left"
         )
     return np.maximum(left, 0.0)
 
 
 def refuse_other(mine: Any, other: Any) -> None:
-    """An error if a model of another class, or with other columns, is to be merged into one."""
+    """An error if a model of another class, or with other columns, is to be merged into one, or is not fitted."""
     if type(other) is not type(mine):
         raise TypeError(f"cannot merge a {type(other).__name__} into a {type(mine).__name__}")
+    for model in (mine, other):
+        check_is_fitted(model)
     names = [list(getattr(model, "feature_names_in_", range(model.n_features_in_))) for model in (mine, other)]
     if names[0] != names[1]:
         raise ValueError(f"the two models have different columns: {names[0]} and {names[1]}")

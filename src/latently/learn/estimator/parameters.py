@@ -52,7 +52,7 @@ def checked(method: Callable[P, Result]) -> Callable[P, Result]:
 
 def check_parameters(estimator: Any) -> None:
     """An error if a parameter of an estimator is not what its constraints allow."""
-    for name, constraints in _constraints(type(estimator)):
+    for name, constraints in _constraints(type(estimator)):  # type: ignore[arg-type]
         value = getattr(estimator, name)
         if not any(constraint.is_satisfied_by(value) for constraint in constraints):
             from sklearn import get_config

@@ -107,7 +107,8 @@ def generator(random_state: Any) -> np.random.RandomState:
     """The generator that a `random_state` means, as scikit-learn has it."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return seeded(int(random_state))
-    return check_random_state(random_state)
+    rng: np.random.RandomState = check_random_state(random_state)
+    return rng
 
 
 class _Blank(ISeedSequence):
@@ -126,7 +127,7 @@ def seeded(seed: int) -> np.random.RandomState:
     >>> seeded(7).uniform() == np.random.RandomState(7).uniform()
     True
     """
-    rng = np.random.RandomState(np.random.MT19937(_Blank()))
+    rng = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]
     rng.seed(seed)
     return rng
 

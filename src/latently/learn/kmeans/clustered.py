@@ -24,6 +24,8 @@ class Settings:
     max_iter: int = 300
     verbose: int = 0
     empty: str = "split"
+    is_start: bool = True
+    """A start that is stopped is made again: it need not be stored in a checkpoint."""
 
 
 def clustered(X: Array, weights: Array | None, k: int, starts: Sequence[np.random.RandomState]) -> Run:

@@ -39,14 +39,15 @@ class State:
         """Nothing is known yet."""
         X, (K, d) = ready(chunk.X), centres.shape
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        block = _block(len(X), centres)
-        B = len(block[1])
+        T, one = transposed_block(*X.shape)
+        two, first, second = (np.empty_like(one) for _ in range(3))
+        owner, who = np.zeros((2, len(one)), np.int64)
         labels, slack = np.full(len(X), -1, np.int32), np.full(len(X), -1.0, np.float32)
         return cls(
             model,
             centres,
             (X, weights, model.frame.origin, model.frame.unit),
-            (block, np.zeros(B, np.int64), np.zeros(B, np.bool_)),
+            ((T[:-1], one, two, first, second, owner), who, np.zeros(len(one), np.bool_)),
             (labels, slack, np.zeros((K, d + d % 2 + 1)), np.zeros(K, np.int64)),
         )
 
@@ -55,26 +56,6 @@ class State:
         """(n,) centre of each row."""
         labels: Labels = self.kept[0]
         return labels
-
-
-def _block(n: int, centres: Array) -> tuple[Any, ...]:
-    """Memory of the kernels for the rows that are compared together."""
-    K, d = centres.shape
-    T, norm = transposed_block(n, d)
-    return (T[:-1], norm, *np.zeros((4, len(norm))), np.zeros(len(norm), np.int64), np.empty(K + K % 2))
-
-
-def nearest_labels(chunk: Chunk, origin: Array, centres: Array, labels: Labels) -> bool:
-    """Fill in the nearest centre of each row, the first of equals; false if a value is missing or beyond numbers.
-
-    Examples
-    --------
-    >>> labels = np.empty(3, np.int32)
-    >>> nearest_labels(Chunk(np.array([[0.0], [9.0], [1.0]])), np.zeros(1), np.array([[1.0], [8.0]]), labels), labels
-    (True, array([0, 1, 0], dtype=int32))
-    """
-    block = _block(chunk.n_rows, centres)
-    return bool(compiled.kmeans.incremental.label(ready(chunk.X), origin, in_pairs(centres), block, labels))
 
 
 class IncrementalModel(LloydModel):

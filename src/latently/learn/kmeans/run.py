@@ -43,13 +43,16 @@ class Run:
 def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: Hook | None) -> Run:
     """Iterate from the start until the centres stand still; `settings` are the estimator's."""
     tol = settings.tol * frame.variance
-    if (chunk := _one_chunk(table, frame, start)) is not None and not settings.verbose and on_iteration is None:
+    stored = is_checkpointing() and not getattr(settings, "is_start", False)
+    plain = not stored and not settings.verbose and on_iteration is None
+    if plain and (chunk := _one_chunk(table, frame, start)) is not None:
         model = LloydModel(frame, start)
         whole = climbed(model, start, chunk, tol, settings.max_iter)
         if whole is not None:
             return _ended(model, whole, table)
     with reducing(table.source) as reduce, progress("k-means", settings.max_iter, settings.verbose) as bar:
-        kind = IncrementalModel if _is_kept(table, frame, start) else LloydModel
+        kept = _is_kept(table, frame, start) and not is_checkpointing()
+        kind = IncrementalModel if kept else LloydModel
         model = kind(frame, start, reduce if settings.empty == "split" else None)
         lines = _lines(tol) if settings.verbose and bar is None else None
         fit = em(
@@ -69,8 +72,8 @@ def _ended(model: LloydModel, fit: Fit[LloydParams, LloydStatistics], table: Tab
 
 
 def _is_kept(table: Table, frame: Frame, start: Array) -> bool:
-    """Whether passes may go by what is known from those before: of complete rows in memory, not in checkpoints."""
-    plain = not frame.missing and not is_worth_bounds(start.size, frame.rows) and not is_checkpointing()
+    """Whether passes may go by what is known from those before: of complete rows in memory."""
+    plain = not frame.missing and not is_worth_bounds(start.size, frame.rows)
     return plain and isinstance(table.source, KeptSource)
 
 

@@ -16,7 +16,11 @@ from latently.learn.engine.reduce import reducing
 from latently.learn.estimator.online import refuse_other, weight_left
 from latently.sequence.hmm.fit import naming_impossible
 from latently.sequence.hmm.stored import StoredSequences, read_stored
+from latently.sequence.inference.chain import Array
 from latently.sequence.model.hmm import HmmStatistics
+
+# Rows that tell how alike two states are, and the log density of those that one of them cannot emit.
+_DRAWS, _IMPOSSIBLE = 200, -1e4
 
 
 class OnlineMixin:
@@ -61,13 +65,12 @@ class OnlineMixin:
 
         Exact with one state; otherwise sequences keep the expected states that each model gave them.
         """
-        mine, theirs = self._learnt(), other._learnt()
+        mine = self._learnt()
         refuse_other(self, other)
+        theirs = other._learnt()
         if self._copies() > 1 or len(mine.visits) != len(theirs.visits):  # type: ignore[attr-defined]
             raise ValueError("models with durations, or with other numbers of states, cannot be merged: fit one to all")
-        model, params = self._model(), self._params()  # type: ignore[attr-defined]
-        density = model.emission.block.cross(params.theta, theirs.emission) / np.maximum(theirs.visits, 1e-9)
-        order = matched_order(-density, np.zeros(len(theirs.visits), bool))
+        order = matched_order(-self._likeness(other), np.zeros(len(theirs.visits), bool))
         moved = replace(
             theirs,
             first=theirs.first[order],
@@ -76,6 +79,13 @@ class OnlineMixin:
             emission=theirs.emission.permuted(order),  # type: ignore[attr-defined]
         )
         return self._learn_from(mine + moved)
+
+    def _likeness(self, other: Self) -> Array:
+        """(K, K) mean log density, in each of our states, of rows that are drawn in each of theirs."""
+        emission, drawn = self._model().emission, np.repeat(np.arange(other.n_components), _DRAWS)  # type: ignore[attr-defined]
+        rows = other._model().emission.sample(other._theta(), drawn, np.random.RandomState(0))  # type: ignore[attr-defined]
+        logs = np.maximum(emission.log_density(self._theta(), rows), _IMPOSSIBLE)  # type: ignore[attr-defined]
+        return np.asarray(logs.reshape(other.n_components, _DRAWS, -1).mean(axis=1).T)  # type: ignore[attr-defined]
 
     def _learnt(self) -> HmmStatistics:
         """What was learnt so far."""
