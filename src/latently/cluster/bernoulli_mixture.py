@@ -1,8 +1,8 @@
 """Mixtures of Bernoullis: hidden groups in tables of zeros and ones."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -16,9 +16,11 @@ from latently.distributions import Beta, Parts
 from latently.distributions.components.binary import BinaryBlock
 from latently.distributions.components.discrete import Values
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows, read_source
 
 
+@stores_parameters
 class BernoulliMixture(TableMixture):
     """Mixture of Bernoullis for columns of zeros and ones, with missing values.
 
@@ -79,41 +81,25 @@ class BernoulliMixture(TableMixture):
     array([[1., 1., 0., 0.], [0., 0., 1., 1.]])
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **TableMixture._parameter_constraints,
         "binarize": [None, Interval(Real, None, None, closed="neither")],
     }
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        binarize: float | None = 0.0,
-        prior: Any = None,
-        weight_prior: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 300,
-        n_init: int = 1,
-        init_params: str = "kmeans",
-        weights_init: Any = None,
-        probabilities_init: Any = None,
-        method: str = "em",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.binarize = binarize
-        self.prior = prior
-        self.weight_prior = weight_prior
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.probabilities_init = probabilities_init
-        self.method = method
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 1
+    _: KW_ONLY
+    binarize: float | None = 0.0
+    prior: Any = None
+    weight_prior: Any = None
+    tol: float = 1e-4
+    max_iter: int = 300
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    probabilities_init: Any = None
+    method: str = "em"
+    random_state: Any = None
+    verbose: int = 0
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array]:
         """Draw rows and the components they come from, component by component."""

@@ -1,7 +1,7 @@
 """Statistics per class that add: what `partial_fit`, `merge` and `forget` are made of."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,6 @@ class PartError(ColumnError):
     def __init__(self, part: int, problem: ColumnError) -> None:
         super().__init__(problem.column, problem.reason)
         self.part = part
-
-
-class Reducible(Protocol):
-    """Statistics that can tell whether what was taken away had been there, and that more classes can join."""
-
-    def spread(self, at: Places, n_classes: int) -> Self:
-        """Give the same among more classes: the class k becomes at[k], and of the others nothing is known."""
-
-    def settled(self, before: Self) -> Self:
-        """Give the statistics without rounding below zero; an error if it is more than rounding."""
 
 
 @dataclass(frozen=True, eq=False)

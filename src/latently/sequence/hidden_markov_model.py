@@ -9,10 +9,10 @@ from sklearn.exceptions import NotFittedError
 from latently.distributions import ColumnError, Distribution, Gaussian
 from latently.distributions.components.family import FamilyBlock, Members
 from latently.distributions.floor import Floor
+from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, clusters, start_families
 from latently.sequence.hmm.base import BaseHMM
-from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array, Ints
 from latently.sequence.model.semi_markov import start_durations
 from latently.sequence.semi_markov import DurationsMixin

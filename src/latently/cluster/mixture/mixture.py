@@ -1,6 +1,6 @@
 """Mixtures over tables of mixed types."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,10 @@ from latently.distributions import Distribution, Family, Parts
 from latently.distributions.components.constraints import weight_limits
 from latently.distributions.components.family import FamilyBlock
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 
 
+@stores_parameters
 class Mixture(TableMixture):
     """Mixture over a table of numbers, counts and categories, with missing values.
 
@@ -111,48 +113,26 @@ class Mixture(TableMixture):
     array([[22.,  1.]])
     """
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        families: Any = None,
-        components: Any = None,
-        schema: Schema | None = None,
-        prior: Any = None,
-        weight_prior: Any = None,
-        fixed: Any = None,
-        fixed_weights: Any = None,
-        bounds: Any = None,
-        tied: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 300,
-        n_init: int = 1,
-        init_params: str = "kmeans",
-        weights_init: Any = None,
-        components_init: Any = None,
-        method: str = "em",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.families = families
-        self.components = components
-        self.schema = schema
-        self.prior = prior
-        self.weight_prior = weight_prior
-        self.fixed = fixed
-        self.fixed_weights = fixed_weights
-        self.bounds = bounds
-        self.tied = tied
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.components_init = components_init
-        self.method = method
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 1
+    _: KW_ONLY
+    families: Any = None
+    components: Any = None
+    schema: Schema | None = None
+    prior: Any = None
+    weight_prior: Any = None
+    fixed: Any = None
+    fixed_weights: Any = None
+    bounds: Any = None
+    tied: Any = None
+    tol: float = 1e-4
+    max_iter: int = 300
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    components_init: Any = None
+    method: str = "em"
+    random_state: Any = None
+    verbose: int = 0
 
     def sample(self, n_samples: int = 1, random_state: Any = None, *, like: Any = None) -> tuple[Any, Array]:
         """Draw rows and the components they come from, component by component.

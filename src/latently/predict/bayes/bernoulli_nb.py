@@ -1,11 +1,12 @@
 """Naive Bayes for columns that are there or not."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.classifier import Array, Counter
 from latently.predict.bayes.discrete import DiscreteNB, one_hot, safe_log
 from latently.predict.bayes.multinomial_nb import Coefficients, class_totals
@@ -14,6 +15,7 @@ from latently.predict.rows import SparseRows
 from latently.predict.statistics import ClassStatistics, Counts
 
 
+@stores_parameters
 class BernoulliNB(DiscreteNB):
     """Bernoulli naive Bayes: within a class, every column is a coin of its own.
 
@@ -48,20 +50,12 @@ class BernoulliNB(DiscreteNB):
            [0.429, 0.571]])
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float | ArrayLike = 1.0,
-        force_alpha: bool = True,
-        binarize: float | None = 0.0,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    _: KW_ONLY
+    alpha: float | ArrayLike = 1.0
+    force_alpha: bool = True
+    binarize: float | None = 0.0
+    fit_prior: bool = True
+    class_prior: ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

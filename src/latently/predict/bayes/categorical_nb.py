@@ -1,6 +1,6 @@
 """Naive Bayes for columns of category codes."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.predict.bayes.classifier import Array, Counter
 from latently.predict.bayes.discrete import DiscreteNB, safe_log
@@ -20,6 +21,7 @@ from latently.predict.tables import read_source
 MOST_CATEGORIES = 1 << 24
 
 
+@stores_parameters
 class CategoricalNB(DiscreteNB):
     """Categorical naive Bayes: within a class, every column has a distribution over its categories.
 
@@ -56,20 +58,12 @@ class CategoricalNB(DiscreteNB):
     array(['a', 'b'], ...)
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float | ArrayLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
-        min_categories: int | ArrayLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
+    _: KW_ONLY
+    alpha: float | ArrayLike = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: ArrayLike | None = None
+    min_categories: int | ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,5 +1,6 @@
 """Naive Bayes with a Gaussian for every column and class."""
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from latently.data.dask.source import DaskSource
 from latently.data.sources.chunks import ChunkSource
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.predict.bayes.classifier import Array, BayesClassifier, Counter
 from latently.predict.bayes.gaussians import Gaussians
@@ -16,6 +18,7 @@ from latently.predict.statistics import ClassStatistics, GaussianStatistics
 from latently.predict.tables import read_source
 
 
+@stores_parameters
 class GaussianNB(BayesClassifier):
     """Gaussian naive Bayes: within a class, columns are independent and normal.
 
@@ -50,9 +53,9 @@ class GaussianNB(BayesClassifier):
     array(['a', 'b'], ...)
     """
 
-    def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    _: KW_ONLY
+    priors: ArrayLike | None = None
+    var_smoothing: float = 1e-9
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

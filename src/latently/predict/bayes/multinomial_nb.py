@@ -1,12 +1,13 @@
 """Naive Bayes for counts, such as the words of a document."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from latently import compiled
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.classifier import Array, Counter
 from latently.predict.bayes.discrete import DiscreteNB, one_hot, safe_log
 from latently.predict.labels import Classes, Codes
@@ -14,6 +15,7 @@ from latently.predict.rows import SparseRows, lanes
 from latently.predict.statistics import ClassStatistics, Counts
 
 
+@stores_parameters
 class MultinomialNB(DiscreteNB):
     """Multinomial naive Bayes: within a class, a row's counts are draws from one distribution over columns.
 
@@ -43,18 +45,11 @@ class MultinomialNB(DiscreteNB):
     array(['a', 'b'], ...)
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float | ArrayLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    _: KW_ONLY
+    alpha: float | ArrayLike = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

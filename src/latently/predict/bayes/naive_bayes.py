@@ -1,6 +1,6 @@
 """Naive Bayes for tables as they come: numbers, counts, categories, with and without an order, with missing values."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import as_table, check_size
 from latently.distributions.inputs import ColumnError
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.blocks import CategoryColumns, CountColumns, check_counts
 from latently.predict.bayes.classifier import Array, BayesClassifier, Counter
 from latently.predict.bayes.columns import chosen_families, grown, kinds_of, make_blocks, make_schema, united
@@ -19,6 +20,7 @@ from latently.predict.rows import CHUNK_ROWS
 from latently.predict.statistics import CategoryCounts, ClassStatistics, PartError, Side
 
 
+@stores_parameters
 class NaiveBayes(BayesClassifier):
     """Bayes classifier for tables of mixed types: within a class, columns are independent.
 
@@ -67,22 +69,13 @@ class NaiveBayes(BayesClassifier):
     array(['play', 'stay'], ...)
     """
 
-    def __init__(
-        self,
-        families: Any = None,
-        *,
-        schema: Schema | None = None,
-        m: float | str = 1.0,
-        p: Any = None,
-        priors: ArrayLike | None = None,
-        var_smoothing: float = 1e-9,
-    ) -> None:
-        self.families = families
-        self.schema = schema
-        self.m = m
-        self.p = p
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    families: Any = None
+    _: KW_ONLY
+    schema: Schema | None = None
+    m: float | str = 1.0
+    p: Any = None
+    priors: ArrayLike | None = None
+    var_smoothing: float = 1e-9
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

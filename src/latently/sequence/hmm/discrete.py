@@ -10,12 +10,12 @@ from sklearn.exceptions import NotFittedError
 from latently.distributions.components.categories import CategoryBlock
 from latently.distributions.components.counts import CountBlock
 from latently.distributions.components.discrete import Values
+from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence import expected_failures as expected
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.fast import CategoricalEmission
 from latently.sequence.emissions.start import StartData, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
-from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 

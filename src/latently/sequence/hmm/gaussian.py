@@ -10,10 +10,10 @@ from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.floor import Floor
+from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.fast import GaussianEmission
 from latently.sequence.emissions.start import StartData, covariance_start, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
-from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array
 
 

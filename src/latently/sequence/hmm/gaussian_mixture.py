@@ -10,11 +10,11 @@ from latently.distributions.components.gaussian.mixtures import GaussianMixtures
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.floor import Floor
+from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, covariance_start, nested_means
 from latently.sequence.hmm.base import BaseHMM
 from latently.sequence.hmm.gaussian import KINDS, gaussian_block
-from latently.sequence.hmm.given import stores_parameters
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 

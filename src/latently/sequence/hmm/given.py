@@ -1,21 +1,12 @@
 """Parameters that a user assigns, and those that a fit finds: told apart, and the first kept by `clone`."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from latently.sequence.hmm.monitor import ConvergenceMonitor
 from latently.sequence.inference.chain import Array
-
-Class = TypeVar("Class")
-
-
-@dataclass_transform(eq_default=False)
-def stores_parameters(cls: type[Class]) -> type[Class]:
-    """Give a class the constructor that scikit-learn asks for: annotated parameters in their order, stored as given."""
-    return dataclass(eq=False, repr=False)(cls)
 
 
 class GivenMixin(BaseEstimator):
