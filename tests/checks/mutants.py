@@ -1,9 +1,9 @@
 """Models that are wrong, each in one way; the law that finds it out is in `test_laws.WRONG`."""
 
-from dataclasses import warnings
+import warnings
+from dataclasses import replace
 
 import numpy as np
-import replace
 from sklearn.base import BaseEstimator, ClassifierMixin
 from tests.checks.models import BallMixture, Balls, RunningMean
 
