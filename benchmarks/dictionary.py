@@ -41,9 +41,11 @@ def contest(algorithm: str, X: Any, max_iter: int) -> bool:
     theirs, peer = timed(Peer(100, **options), X)
     gap = mine.error_[-1] / peer.error_[-1] - 1
     met = theirs / ours >= GOAL and gap < 1e-4
+    objectives = f"objective {mine.error_[-1]:.2f} against {peer.error_[-1]:.2f}"
     print(
         f"{'met   ' if met else 'MISSED'} {algorithm:<5} {len(X)} rows, {max_iter} iterations: {ours:.2f} s against "
-        f"{theirs:.2f} s, {theirs / ours:.1f}x (goal {GOAL}); objective {mine.error_[-1]:.2f} against {peer.error_[-1]:.2f}"
+        f"{theirs:.2f} s, {theirs / ours:.1f}x (goal {GOAL}); {objectives}",
+        flush=True,
     )
     return met
 
@@ -56,7 +58,8 @@ def main() -> int:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     X = patches(options.rows)
-    return 0 if all([contest(name, X, options.max_iter) for name in options.algorithms]) else 1
+    met = [contest(name, X, options.max_iter) for name in options.algorithms]
+    return 0 if all(met) else 1
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ def best_of(repeats: int, calls: dict[str, Callable[[], Any]]) -> tuple[dict[str
             results[name] = call()
             if turn:
                 times[name] = min(times[name], time.perf_counter() - begin)
+                print(f"  {name}: {times[name]:.3f} s", flush=True)
     return times, results
 
 

@@ -1,5 +1,7 @@
 """Pictures of sources: what is drawn is what was found."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ def test_sources_are_drawn_without_overlap():
     display = SourcesDisplay.from_estimator(model, X, time=np.arange(300) / 10)
     lines = [line.get_ydata() for line in display.ax_.lines]
     assert len(lines) == 3
-    assert all(upper.min() > lower.max() for upper, lower in zip(lines[:-1], lines[1:], strict=True))
+    assert all(upper.min() > lower.max() for upper, lower in pairwise(lines))
     np.testing.assert_allclose(lines[0] - lines[0].mean(), model.transform(X)[:, 0], atol=1e-9)
     assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == ["jade0", "jade1", "jade2"]
     with pytest.raises(ValueError, match="one entry for each of the 300 rows"):
