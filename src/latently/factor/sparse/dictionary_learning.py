@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
+from latently.factor.checkpoints import NoCheckpoints
 from latently.factor.missing import refuse_missing
 from latently.factor.sparse.answers import SparseCodes
 from latently.factor.sparse.atoms import CodeSums, Problem
@@ -32,6 +33,7 @@ class DictionaryLearning(
     SparseCodes,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
+    NoCheckpoints,
     Elsewhere,
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -236,7 +238,9 @@ class DictionaryLearning(
             raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
         check_is_fitted(other)
         if not np.array_equal(self.start_, other.start_):
-            raise ValueError("the models started from different atoms, so their codes do not add: give both a dict_init")
+            raise ValueError(
+                "the models started from different atoms, so their codes do not add: give both a dict_init"
+            )
         sums, D = self.statistics_ + other.statistics_, np.asarray(self.components_, dtype=np.float64)
         for _ in range(_PASSES):
             D, sums, _unused = self._problem().updated(sums, D)
