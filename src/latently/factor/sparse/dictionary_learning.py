@@ -58,7 +58,7 @@ class DictionaryLearning(
     fit_algorithm
         Codes at fitting: "lars" (least angle regression) or "cd" (coordinate descent); both solve the same problem.
     transform_algorithm
-        Codes of `transform`: "lasso_lars" or "lasso_cd" (alpha of the fit), "lars", "omp" (number of atoms), "threshold".
+        Of `transform`: "lasso_lars" or "lasso_cd" (alpha of the fit), "lars", "omp" (number of atoms), "threshold".
     transform_n_nonzero_coefs
         Number of atoms for "lars" and "omp"; a tenth of the columns if None.
     transform_alpha
@@ -234,9 +234,7 @@ class DictionaryLearning(
             raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
         check_is_fitted(other)
         if not np.array_equal(self.start_, other.start_):
-            raise ValueError(
-                "the models started from different atoms, so their codes do not add: give one dict_init"
-            )
+            raise ValueError("the models started from different atoms, so their codes do not add: give one dict_init")
         sums, D = self.statistics_ + other.statistics_, np.asarray(self.components_, dtype=np.float64)
         for _ in range(_PASSES):
             D, sums, _unused = self._problem().updated(sums, D)
