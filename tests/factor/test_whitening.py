@@ -104,3 +104,9 @@ def test_codes_of_the_wrong_width_are_refused():
     model = JADE().fit(sources(100, 3))
     with pytest.raises(ValueError, match="X has 2 sources, but the model has 3"):
         model.inverse_transform(np.zeros((4, 2)))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_checkpoint_is_refused(model, tmp_path):
+    with pytest.raises(ValueError, match="keeps no checkpoints"):
+        model.fit(sources(100, 2), checkpoint=tmp_path / "stored")

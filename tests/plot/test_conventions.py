@@ -12,9 +12,11 @@ from sklearn.datasets import load_iris
 import latently.plot
 from latently.cluster import GaussianMixture
 from latently.distributions import Bernoulli, Beta
+from latently.factor import JADE
 from latently.infer import Posterior
 from latently.learn import select
 from latently.plot import (
+    AtomsDisplay,
     CalibrationDisplay,
     DecisionRegionsDisplay,
     DensityDisplay,
@@ -24,6 +26,8 @@ from latently.plot import (
     PosteriorDisplay,
     ResponsibilitiesDisplay,
     SelectionDisplay,
+    SeparabilityDisplay,
+    SourcesDisplay,
     StatePathDisplay,
     TransitionGraphDisplay,
 )
@@ -36,6 +40,7 @@ def mixture():
 
 
 MAKE = {
+    AtomsDisplay: lambda ax: AtomsDisplay.from_components(np.eye(4), ax=ax),
     CalibrationDisplay: lambda ax: CalibrationDisplay.from_predictions([0, 1, 1], [0.1, 0.4, 0.9], ax=ax),
     DecisionRegionsDisplay: lambda ax: DecisionRegionsDisplay.from_estimator(mixture(), X, n_points=5, ax=ax),
     DensityDisplay: lambda ax: DensityDisplay.from_estimator(mixture(), X, ax=ax),
@@ -45,6 +50,8 @@ MAKE = {
     PosteriorDisplay: lambda ax: PosteriorDisplay.from_posterior(Posterior(Beta(2, 2), Bernoulli(), [1, 0]), ax=ax),
     ResponsibilitiesDisplay: lambda ax: ResponsibilitiesDisplay.from_estimator(mixture(), X, ax=ax),
     SelectionDisplay: lambda ax: SelectionDisplay.from_selection(select([mixture()], X), ax=ax),
+    SeparabilityDisplay: lambda ax: SeparabilityDisplay.from_estimator(JADE(), X, n_resamples=2, random_state=0, ax=ax),
+    SourcesDisplay: lambda ax: SourcesDisplay.from_estimator(JADE().fit(X), X, ax=ax),
     StatePathDisplay: lambda ax: StatePathDisplay.from_predictions([0.0, 1.0], np.eye(2), [0, 1], ax=ax),
     TransitionGraphDisplay: lambda ax: TransitionGraphDisplay.from_predictions(np.eye(2), ax=ax),
 }

@@ -8,9 +8,10 @@ from latently.plot.regions import DecisionRegionsDisplay
 from latently.plot.selection import SelectionDisplay
 from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
 from latently.plot.shares import ResponsibilitiesDisplay
-from latently.plot.tree import PartialDependenceDisplay, TreeDisplay
+from latently.plot.sources import AtomsDisplay, SeparabilityDisplay, SourcesDisplay
 
 __all__ = [
+    "AtomsDisplay",
     "CalibrationDisplay",
     "DecisionRegionsDisplay",
     "DensityDisplay",
@@ -21,6 +22,8 @@ __all__ = [
     "PosteriorDisplay",
     "ResponsibilitiesDisplay",
     "SelectionDisplay",
+    "SeparabilityDisplay",
+    "SourcesDisplay",
     "StatePathDisplay",
     "TransitionGraphDisplay",
     "TreeDisplay",

@@ -99,14 +99,14 @@ def nearest_join(q, rate, level, positive, taken):
     """Step after which another atom is as correlated as those in use, and which; -1 if none ever is."""
     best, found = math.inf, -1
     for j in range(len(q)):
-        if taken[j] != 0:
+        if taken[j] == 1 or taken[j] == 2:
             continue
-        slower = 1.0 - rate[j]
-        step = (level - q[j]) / slower if slower > ROUNDING else math.inf
-        if not positive:
-            slower = 1.0 + rate[j]
-            other = (level + q[j]) / slower if slower > ROUNDING else math.inf
-            step = min(step, other)
+        step = math.inf
+        # of an atom that was just dropped, the correlation leaves the bound it was at, and may come to the other one
+        if not (taken[j] == 3 and q[j] > 0) and 1.0 - rate[j] > ROUNDING:
+            step = (level - q[j]) / (1.0 - rate[j])
+        if not positive and not (taken[j] == 3 and q[j] < 0) and 1.0 + rate[j] > ROUNDING:
+            step = min(step, (level + q[j]) / (1.0 + rate[j]))
         step = max(step, 0.0)
         if step < best:
             best, found = step, j

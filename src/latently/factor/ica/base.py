@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
+from latently.factor.checkpoints import NoCheckpoints
 from latently.factor.ica.identified import warn_unidentified
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, inverse_root, whitening_of
@@ -40,7 +41,8 @@ class Separation:
 class IndependentComponents(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    OutOfCoreMixin,
+    NoCheckpoints,
+    Elsewhere,
     BaseEstimator,  # type: ignore[misc]
     metaclass=ABCMeta,
 ):

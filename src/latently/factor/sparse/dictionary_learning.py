@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
+from latently.factor.checkpoints import NoCheckpoints
 from latently.factor.missing import refuse_missing
 from latently.factor.sparse.answers import SparseCodes
 from latently.factor.sparse.atoms import CodeSums, Problem
@@ -32,7 +33,8 @@ class DictionaryLearning(
     SparseCodes,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    OutOfCoreMixin,
+    NoCheckpoints,
+    Elsewhere,
     BaseEstimator,  # type: ignore[misc]
 ):
     """A dictionary of atoms such that every row is made of few of them.
@@ -40,8 +42,7 @@ class DictionaryLearning(
     Codes s and atoms D (the rows of `components_`) minimise
 
     - without `eta`: sum |x - s D|^2 / 2 + alpha |s|_1, with atoms no longer than one (scikit-learn's problem);
-    - with `eta`: the mean of |x - s D|^2 + alpha |s|_1 over the rows, plus eta |D|_F^2. Atoms that do not pay for their
-      length come to zero.
+    - with `eta`: the mean of |x - s D|^2 + alpha |s|_1, plus eta |D|_F^2: atoms that do not pay come to zero.
 
     Atoms need the rows only through sums that add: A = sum s s' and B = sum s x'. So tables larger than memory, Dask,
     batches (`partial_fit`) and models learnt apart (`merge`) are one arithmetic.
@@ -57,8 +58,7 @@ class DictionaryLearning(
     fit_algorithm
         Codes at fitting: "lars" (least angle regression) or "cd" (coordinate descent); both solve the same problem.
     transform_algorithm
-        Codes of `transform`: "lasso_lars" or "lasso_cd" with the same alpha as the fit, "lars" or "omp" (orthogonal
-        matching pursuit) with a number of atoms, "threshold".
+        Of `transform`: "lasso_lars" or "lasso_cd" (alpha of the fit), "lars", "omp" (number of atoms), "threshold".
     transform_n_nonzero_coefs
         Number of atoms for "lars" and "omp"; a tenth of the columns if None.
     transform_alpha
@@ -69,10 +69,8 @@ class DictionaryLearning(
         (k, d) atoms to start from; singular vectors of X if None.
     code_init
         Accepted for scikit-learn's sake: codes are found anew for the atoms of every iteration.
-    callback
-        Called every five iterations with a dict of the iteration, the atoms and the objective.
-    verbose
-        Whether to print the objective after each iteration.
+    callback, verbose
+        Called every five iterations with a dict of the atoms and the objective; whether to print the objective.
     split_sign
         Whether `transform` gives positive and negative parts apart.
     random_state
@@ -236,10 +234,7 @@ class DictionaryLearning(
             raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
         check_is_fitted(other)
         if not np.array_equal(self.start_, other.start_):
-            raise ValueError(
-                "the two models started from different atoms, so that their codes do not add: give both the same "
-                "dict_init"
-            )
+            raise ValueError("the models started from different atoms, so their codes do not add: give one dict_init")
         sums, D = self.statistics_ + other.statistics_, np.asarray(self.components_, dtype=np.float64)
         for _ in range(_PASSES):
             D, sums, _unused = self._problem().updated(sums, D)
@@ -291,12 +286,11 @@ class DictionaryLearning(
         return len(self.components_)
 
     def _expected_failed_checks(self) -> dict[str, str]:
-        expected = {"law_merge_equals_fit_on_both": "codes of rows learnt apart are those of other atoms"}
-        if not self.transform_algorithm.startswith("lasso"):
-            reason = "as in scikit-learn, fit_transform gives the codes of the fit, which are those of the lasso"
-            checks = ("check_transformer_general", "check_transformer_data_not_an_array")
-            expected |= dict.fromkeys(checks, reason)
-        return expected
+        merged = {"law_merge_equals_fit_on_both": "codes of rows learnt apart are those of other atoms"}
+        if self.transform_algorithm.startswith("lasso"):
+            return merged
+        reason = "as in scikit-learn, fit_transform gives the codes of the fit, which are those of the lasso"
+        return merged | dict.fromkeys(("check_transformer_general", "check_transformer_data_not_an_array"), reason)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
