@@ -125,7 +125,9 @@ def test_strings_trees_and_matrices():
     assert scores[0] > scores[1]
     K = rbf_kernel(IRIS, gamma=0.3)
     given = OneClassSVM(kernel="precomputed", tol=1e-7).fit(K)
-    assert np.allclose(given.score_samples(K), OneClassSVM(gamma=0.3, tol=1e-7).fit(IRIS).score_samples(IRIS), atol=1e-4)
+    assert np.allclose(
+        given.score_samples(K), OneClassSVM(gamma=0.3, tol=1e-7).fit(IRIS).score_samples(IRIS), atol=1e-4
+    )
 
 
 def test_an_indefinite_kernel_is_told_how_far():

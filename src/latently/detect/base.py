@@ -38,9 +38,7 @@ class Detector(OutlierMixin, BaseEstimator):
 
     # thresholds and probabilities
 
-    def calibrate(
-        self, X: Any, y: Any = None, *, held_out: bool = False, cv: int = 5, random_state: Any = 0
-    ) -> Self:
+    def calibrate(self, X: Any, y: Any = None, *, held_out: bool = False, cv: int = 5, random_state: Any = 0) -> Self:
         """Learn what scores are usual from rows that the detector has not seen; thresholds and probabilities use it.
 
         Scores of the rows of the fit are too high, since the detector knows them.

@@ -141,7 +141,9 @@ def _columns(reasons: Reasons, found: Findings, i: int) -> list[dict[str, Any]]:
     ]
 
 
-def told_rows(scores: Array, detector: Any, columns: list[list[dict[str, Any]]], n_columns: int) -> list[dict[str, Any]]:
+def told_rows(
+    scores: Array, detector: Any, columns: list[list[dict[str, Any]]], n_columns: int
+) -> list[dict[str, Any]]:
     """One dict for each row, with a sentence."""
     tails = detector._tails.probability(scores)
     rows = []

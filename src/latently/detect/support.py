@@ -79,8 +79,8 @@ class KernelDetector(Detector):
         )  # fmt: skip
         if not found.converged:
             warnings.warn(
-                f"Solver terminated early (max_iter={self.max_iter}): the KKT conditions are violated by {found.gap:.2g}, "
-                f"with tol={self.tol}. Consider pre-processing your data with StandardScaler or MinMaxScaler.",
+                f"Solver terminated early (max_iter={self.max_iter}): the KKT conditions are violated by "
+                f"{found.gap:.2g}, with tol={self.tol}. Consider pre-processing your data with StandardScaler or MinMaxScaler.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

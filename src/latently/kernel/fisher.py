@@ -60,8 +60,8 @@ class FisherKernel(Kernel):
     model
         A fitted mixture or hidden Markov model of latently, or anything with a method `fisher_scores(X)`.
     information
-        How I is found. "empirical": the mean of g g' over the rows that the kernel is called with first (the rows a model
-        of higher level is fitted to). "diagonal": its diagonal, where parameters are many beside rows. "exact": its
+        How I is found. "empirical": the mean of g g' over the rows of Y, those that a model is fitted to, or of X if
+        there is no Y. "diagonal": its diagonal, where parameters are many beside rows. "exact": its
         expectation under the model, by `n_draws` draws from it. "none": I is the identity.
     n_draws, random_state
         Of "exact".

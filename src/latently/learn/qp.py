@@ -232,9 +232,7 @@ class _Search:
 
     def _gap(self) -> float:
         rows = self.active
-        return float(
-            compiled.learn.smo.gap(self.y[rows], self.alpha[rows], self.upper[rows], self.slope[rows])
-        )
+        return float(compiled.learn.smo.gap(self.y[rows], self.alpha[rows], self.upper[rows], self.slope[rows]))
 
     def _work(self, tol: float, max_iter: int) -> int:
         """Solve the programme of a working set, and let the slopes of the others follow; give the steps taken."""

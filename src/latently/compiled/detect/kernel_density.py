@@ -1,6 +1,7 @@
 """Sums of kernels over points that lie in boxes: boxes that cannot add anything more are left out.
 
-Coordinates are in units of the bandwidth. Kinds: 0 Gaussian, 1 top hat, 2 Epanechnikov, 3 exponential, 4 linear, 5 cosine.
+Coordinates are in units of the bandwidth. Kinds: 0 Gaussian, 1 top hat, 2 Epanechnikov, 3 exponential, 4 linear,
+5 cosine.
 """
 
 import math
@@ -84,7 +85,9 @@ def add_box(columns, weights, first, last, queries, start, stop, kind, row, bits
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sums(columns, weights, edges, low, high, mass, queries, starts, kind, rtol, atol, first, last, row, bits, scales, out):
+def sums(
+    columns, weights, edges, low, high, mass, queries, starts, kind, rtol, atol, first, last, row, bits, scales, out
+):
     """Fill out for the query groups first to last - 1, each against boxes from the nearest on.
 
     Points edges[b] to edges[b + 1] - 1 are in box b, between its corners low[b] and high[b], with weight mass[b]

@@ -105,9 +105,7 @@ def gaussian_sums(columns: Array, points: Array, weights: Array) -> Array:
 
     def fill(first: int, last: int) -> None:
         bits, row = np.empty(_TILE, dtype=np.int64), np.empty(_TILE)
-        compiled.kernel.rbf.gaussian_sums(
-            columns, points, weights, first, last, bits, bits.view(np.float64), row, out
-        )
+        compiled.kernel.rbf.gaussian_sums(columns, points, weights, first, last, bits, bits.view(np.float64), row, out)
 
     for_blocks(len(out), fill, rows=max(_TILE, -(-len(out) // (16 * _TILE)) * _TILE))
     return out
