@@ -66,7 +66,8 @@ def density(n: int, d: int, goal: float) -> bool:
     fine = theirs / ours >= goal and error <= 1e-4
     print(
         f"kernel density, {n} against {n}, d = {d}: {ours:6.2f} s, scikit-learn {theirs:7.1f} s (from a part), ratio "
-        f"{theirs / ours:5.1f} (goal {goal:.0f}); relative errors {error:.1e} and {other:.1e}{'' if fine else '   MISSED'}"
+        f"{theirs / ours:5.1f} (goal {goal:.0f}); relative errors {error:.1e} and {other:.1e}"
+        f"{'' if fine else '   MISSED'}"
     )
     return fine
 

@@ -38,12 +38,13 @@ def main() -> int:
     NGramKernel(3)(["abc", "abd"])
     TreeKernel()(trees[:2])
     SubsequenceKernel(3)(["abc", "abd"])
+    few, many, short = strings(5000, 1000, 4), strings(5000, 1000, 26), strings(200, 200, 26)
     contests = [
-        ("n-grams, n = 3, 5000 strings of 1000, 4 symbols", lambda t=strings(5000, 1000, 4): NGramKernel(3)(t), 5.0),
-        ("n-grams, n = 3, 5000 strings of 1000, 26 symbols", lambda t=strings(5000, 1000, 26): NGramKernel(3)(t), 5.0),
-        ("n-grams, n = 5, 5000 strings of 1000, 26 symbols", lambda t=strings(5000, 1000, 26): NGramKernel(5)(t), 5.0),
+        ("n-grams, n = 3, 5000 strings of 1000, 4 symbols", lambda: NGramKernel(3)(few), 5.0),
+        ("n-grams, n = 3, 5000 strings of 1000, 26 symbols", lambda: NGramKernel(3)(many), 5.0),
+        ("n-grams, n = 5, 5000 strings of 1000, 26 symbols", lambda: NGramKernel(5)(many), 5.0),
         ("tree kernel, 1000 x 1000 trees of 30 nodes", lambda: TreeKernel()(trees, trees), 10.0),
-        ("subsequences, n = 4, 200 strings of 200", lambda t=strings(200, 200, 26): SubsequenceKernel(4)(t), 10.0),
+        ("subsequences, n = 4, 200 strings of 200", lambda: SubsequenceKernel(4)(short), 10.0),
     ]
     missed = 0
     for name, call, goal in contests:
