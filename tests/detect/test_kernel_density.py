@@ -14,21 +14,37 @@ RNG = np.random.default_rng(0)
 MANY, ASKED = RNG.normal(size=(3000, 3)), RNG.normal(size=(500, 3)) * 1.5
 
 
+PROFILES = {
+    "gaussian": lambda r: np.exp(-0.5 * r * r), "tophat": lambda r: (r < 1.0) * 1.0,
+    "epanechnikov": lambda r: np.maximum(1 - r * r, 0), "exponential": lambda r: np.exp(-r),
+    "linear": lambda r: np.maximum(1 - r, 0), "cosine": lambda r: np.where(r < 1, np.cos(0.5 * np.pi * r), 0),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("kernel", KINDS)
 @pytest.mark.parametrize("bandwidth", [0.3, 2.0])
-def test_every_kernel_is_scikit_learns(kernel, bandwidth):
+def test_every_kernel_is_scikit_learns_and_right_where_that_is_not(kernel, bandwidth):
+    """Far out scikit-learn's sums are rounding (log densities of -38 where -52 is right); ours are the plain sums."""
     ours = KernelDensity(kernel=kernel, bandwidth=bandwidth).fit(MANY).score_samples(ASKED)
     theirs = Peer(kernel=kernel, bandwidth=bandwidth).fit(MANY).score_samples(ASKED)
-    assert np.array_equal(np.isfinite(ours), np.isfinite(theirs))
-    seen = np.isfinite(theirs)
-    assert np.allclose(ours[seen], theirs[seen], rtol=1e-6, atol=1e-6)
+    near = theirs > -15
+    assert near.sum() > 100
+    assert np.allclose(ours[near], theirs[near], rtol=1e-6, atol=1e-6)
+    r = np.sqrt(((ASKED[:, None] - MANY[None]) ** 2).sum(axis=2)) / bandwidth
+    plain = PROFILES[kernel](r).sum(axis=1)
+    seen = plain > 1e-250
+    scale = ours[near][0] - np.log(plain[near][0])
+    assert np.allclose(ours[seen], np.log(plain[seen]) + scale, atol=1e-9)
+    assert kernel in ("gaussian", "exponential") or np.array_equal(np.isfinite(ours), plain > 0)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential"])
 def test_the_error_is_within_rtol(kernel):
-    exact = KernelDensity(kernel=kernel, bandwidth=0.2).fit(MANY).score_samples(ASKED)
-    near = KernelDensity(kernel=kernel, bandwidth=0.2, rtol=1e-4).fit(MANY).score_samples(ASKED)
-    assert 0 < np.abs(np.expm1(near - exact)).max() <= 1e-4
+    exact = KernelDensity(kernel=kernel, bandwidth=0.2).fit(MANY).score_samples(MANY[:500])
+    for rtol in (1e-4, 1e-2, 0.3):
+        near = KernelDensity(kernel=kernel, bandwidth=0.2, rtol=rtol).fit(MANY).score_samples(MANY[:500])
+        assert np.abs(np.expm1(near - exact)).max() <= rtol
+    assert np.abs(near - exact).max() > 0  # some boxes were left out
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "chebyshev"])
