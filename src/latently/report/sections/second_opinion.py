@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from latently.detect import CombinedDetector, KernelDensity, OneClassSVM
+from latently.detect import KernelDensity, OneClassSVM
 
 _MOST = 2000  # rows that detectors learn from
-_USUAL = 0.2  # a row above this tail probability is usual to a detector
-_ODD = 0.05
+_ODD = 0.05  # share of rows that a detector may find odd
 _TOLD = 3
 
 
@@ -25,7 +24,7 @@ def second_opinion(values: np.ndarray, listed: np.ndarray) -> dict[str, Any] | N
     Returns
     -------
     dict or None
-        "text", "detectors" and "disputed" (rows that every other detector finds usual); None if there is nothing to ask.
+        "text", "detectors" and "disputed" (rows that every other detector finds usual); None if no row is listed.
     """
     if not len(listed) or values.shape[1] < 1:
         return None
@@ -36,14 +35,15 @@ def second_opinion(values: np.ndarray, listed: np.ndarray) -> dict[str, Any] | N
         return None
     scaled = (table - middle[spread > 0]) / spread[spread > 0]
     some = np.random.default_rng(0).permutation(len(scaled))[:_MOST]
-    parts = [("kernel density", KernelDensity(bandwidth="rule", rtol=1e-3)), ("one-class SVM", OneClassSVM(nu=0.1))]
-    both = CombinedDetector(parts).fit(scaled[some])
-    tails = both.tails(scaled[listed])
-    disputed = listed[(tails > _USUAL).all(axis=1)]
-    split = listed[(tails.min(axis=1) <= _ODD) & (tails.max(axis=1) > _USUAL)]
-    names = " and ".join(name for name, _ in parts)
+    parts = {
+        "kernel density": KernelDensity(bandwidth="rule", rtol=1e-3, contamination=_ODD),
+        "one-class SVM": OneClassSVM(nu=_ODD),
+    }
+    odd = np.column_stack([part.fit(scaled[some]).predict(scaled[listed]) == -1 for part in parts.values()])
+    disputed, split = listed[~odd.any(axis=1)], listed[odd.any(axis=1) & ~odd.all(axis=1)]
+    names = " and ".join(parts)
     text = _text(names, len(listed), disputed, split)
-    return {"text": text, "detectors": [name for name, _ in parts], "disputed": disputed.tolist()}
+    return {"text": text, "detectors": list(parts), "disputed": disputed.tolist()}
 
 
 def _text(names: str, n: int, disputed: np.ndarray, split: np.ndarray) -> str:
