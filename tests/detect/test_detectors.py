@@ -46,6 +46,15 @@ def test_explain_names_the_corrupted_column(detector, load):
     assert (named == [f"x{j}" for j in columns]).mean() >= 0.9
 
 
+def test_many_columns_are_compared_with_their_own_means():
+    X = np.random.default_rng(0).normal(size=(60, 600))
+    X[:, 5] = 3.0  # constant
+    model = OneClassSVM().fit(X)
+    odd = X[:1].copy()
+    odd[0, 17] = 40.0
+    assert model.explain(odd)[0]["columns"][0]["column"] == "x17"
+
+
 def test_explanations_have_words_and_numbers():
     import pandas as pd
 

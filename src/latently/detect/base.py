@@ -1,5 +1,6 @@
 """What all detectors share: a score for each row, a threshold, tails and probabilities, reasons."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from latently.detect.reasons import Reasons, explained
 from latently.kernel.base import Array, length, take
 
 
-class Detector(OutlierMixin, BaseEstimator):
+class Detector(OutlierMixin, BaseEstimator, ABC):
     """Base of detectors.
 
     A subclass has `fit`, which ends with `_settle`, and `score_samples`: the higher, the more usual.
@@ -23,9 +24,9 @@ class Detector(OutlierMixin, BaseEstimator):
     _tails: Tails
     _reasons: Reasons | None = None
 
+    @abstractmethod
     def score_samples(self, X: Any) -> Array:
         """Score (n,) of each row: the higher, the more usual."""
-        raise NotImplementedError
 
     def decision_function(self, X: Any) -> Array:
         """Score less the threshold: negative for outliers."""
