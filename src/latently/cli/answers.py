@@ -30,6 +30,7 @@ def answers(model: Any, table: Any, *, rewards: Any, reasons: int, level: float)
 
     n = frames.row_count(table)
     found: Columns = {"row": list(range(n))}
+    found |= _detected(model, table, reasons)
     found |= _memberships(model, table)
     found |= _number(model, table, level)
     found |= _surprise(model, table, reasons)
@@ -49,11 +50,36 @@ def _kind(model: Any) -> str:
     return "state" if type(model).__module__.startswith("latently.sequence") else "cluster"
 
 
+def _is_detector(model: Any) -> bool:
+    from sklearn.base import is_outlier_detector
+
+    return is_outlier_detector(model) and hasattr(model, "tail_probability")
+
+
+def _detected(model: Any, table: Any, reasons: int) -> Columns:
+    """Whether each row is an outlier, its score, how many usual rows score as low, and why, for the lowest."""
+    if not _is_detector(model):
+        return {}
+    scores = np.asarray(model.score_samples(table))
+    told = [""] * len(scores)
+    if reasons > 0:
+        rows = np.sort(np.argsort(scores, kind="stable")[:reasons])
+        for row, why in zip(rows, model.explain(_take(table, rows)), strict=True):
+            told[row] = why["text"]
+    return {
+        "outlier": _plain(scores < model.offset_),
+        "score": _plain(np.where(np.isfinite(scores), scores, None)),
+        "tail_probability": _plain(model.tail_probability(table)),
+        "outlier_probability": _plain(model.outlier_probability(table)),
+        "reasons": told,
+    }
+
+
 def _memberships(model: Any, table: Any) -> Columns:
     """Most probable cluster, state or class, and the probability of each."""
     from sklearn.base import is_regressor
 
-    if not hasattr(model, "predict") or is_regressor(model):
+    if not hasattr(model, "predict") or is_regressor(model) or _is_detector(model):
         return {}
     kind = _kind(model)
     found: Columns = {kind: _plain(model.predict(table))}

@@ -75,14 +75,13 @@ class Boxes:
             found = self.sums(queries, bandwidth, kernel, rtol, atol)
             logs = np.log(found)
         far = np.flatnonzero(found < _TINY) if kernel in ("gaussian", "exponential") else np.zeros(0, dtype=np.int64)
-        log_weights = np.log(self.weights) if (self.weights > 0).all() else None
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights) if len(self.weights) else 0.0
         for first in range(0, len(far), _GROUP):
             rows = far[first : first + _GROUP]
             squared = squared_distances(queries[rows], self.points) / bandwidth**2
             powers = -0.5 * squared if kernel == "gaussian" else -np.sqrt(squared)
-            logs[rows] = logsumexp(
-                powers if log_weights is None or not len(self.weights) else powers + log_weights, axis=1
-            )
+            logs[rows] = logsumexp(powers + log_weights, axis=1)
         return np.asarray(logs)
 
 

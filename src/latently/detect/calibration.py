@@ -58,7 +58,7 @@ class Tails:
         k = int(np.floor(rate * (len(self.scores) + 1)))
         if k == 0:
             raise ValueError(
-                f"{len(self.scores)} rows are too few for a false-alarm rate of {rate}: it takes at least {int(1 / rate)}"
+                f"{len(self.scores)} rows are too few for a false-alarm rate of {rate}: take {int(1 / rate)} or more"
             )
         return float(self.scores[min(k, len(self.scores)) - 1])
 

@@ -25,7 +25,7 @@ class CombinedDetector(Detector):
     by
         "ranks": the mean over detectors of the share of rows that score lower. "tails": the sum of log tail
         probabilities (Fisher's method), in which one detector that is sure has more say.
-    calibrate
+    cross_fitted
         Whether tails are learnt from rows that detectors have not seen, which takes five more fits of each.
     contamination
         Share of the rows of the fit that is to be called outliers.
@@ -51,7 +51,7 @@ class CombinedDetector(Detector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "detectors": [None, "array-like"],
         "by": [StrOptions({"ranks", "tails"})],
-        "calibrate": ["boolean"],
+        "cross_fitted": ["boolean"],
         "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
     }
 
@@ -60,12 +60,12 @@ class CombinedDetector(Detector):
         detectors: Sequence[Any] | None = None,
         *,
         by: Literal["ranks", "tails"] = "tails",
-        calibrate: bool = False,
+        cross_fitted: bool = False,
         contamination: float = 0.1,
     ) -> None:
         self.detectors = detectors
         self.by = by
-        self.calibrate = calibrate
+        self.cross_fitted = cross_fitted
         self.contamination = contamination
 
     @_fit_context(prefer_skip_nested_validation=False)
@@ -74,9 +74,9 @@ class CombinedDetector(Detector):
         rows = read_table(self, X, reset=True, min_rows=2)
         self._reasons = Reasons.of(np.asarray(rows, dtype=float), column_names(self, rows.shape[1]))
         self.detectors_ = {name: clone(detector).fit(X, y) for name, detector in _named(self.detectors)}
-        if self.calibrate:
+        if self.cross_fitted:
             for detector in self.detectors_.values():
-                Detector.calibrate(detector, X)
+                detector.calibrate(X)
         self._settle(self._joined(X))
         return self
 

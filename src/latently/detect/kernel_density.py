@@ -84,6 +84,8 @@ class KernelDensity(Detector):
         "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
     }
 
+    contamination: float
+
     def __init__(
         self,
         *,
@@ -154,8 +156,8 @@ class KernelDensity(Detector):
         norm = log_norm(self.kernel, rows.shape[1], self.bandwidth_) + np.log(self._total)
         if self.metric in ("euclidean", "l2", "minkowski", "p") and not self.metric_params:
             atol = self.atol * np.exp(min(norm, 700.0))
-            return self._boxes.log_sums(rows, self.bandwidth_, self.kernel, self.rtol, atol) - norm
-        return self._by_metric(rows) - norm
+            return np.asarray(self._boxes.log_sums(rows, self.bandwidth_, self.kernel, self.rtol, atol) - norm)
+        return np.asarray(self._by_metric(rows) - norm)
 
     def _by_metric(self, rows: Array) -> Array:
         from latently.detect.profiles import log_profile_sums
@@ -199,7 +201,7 @@ class KernelDensity(Detector):
     # the threshold takes scores of the rows of the fit, which are computed when it is first asked for
 
     @property
-    def offset_(self) -> float:  # type: ignore[override]
+    def offset_(self) -> float:
         """Score at the threshold."""
         return float(self._usual("offset"))
 
@@ -208,7 +210,7 @@ class KernelDensity(Detector):
         self._memo["offset"] = value
 
     @property
-    def _tails(self) -> Tails:  # type: ignore[override]
+    def _tails(self) -> Tails:
         found = self._usual("tails")
         assert isinstance(found, Tails)
         return found
@@ -226,7 +228,7 @@ class KernelDensity(Detector):
             scores = self._log_density(points[some])
             self._memo.setdefault("tails", Tails.of(scores))
             self._memo.setdefault(
-                "offset", lower_quantile(scores, self.contamination, weights[some] if len(weights) else None)
+                "offset", lower_quantile(scores, float(self.contamination), weights[some] if len(weights) else None)
             )
         return self._memo[name]
 

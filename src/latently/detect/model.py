@@ -78,11 +78,11 @@ class ModelDetector(Detector):
             Classes, for a naive Bayes classifier.
         """
         asked = self._asked(X, reset=True)
-        model = _gaussian() if self.model is None else self.model
+        model: Any = _gaussian() if self.model is None else self.model
         if not self.refit:
             self.model_ = model
         elif isinstance(model, Distribution):
-            self.model_ = model.fit(asked)
+            self.model_ = model.fit(asked)  # type: ignore[attr-defined]
         else:
             target = {} if y is None or not _is_classifier(model) else {"y": y}
             self.model_ = clone(model).fit(*_sequences(asked), **target)

@@ -11,6 +11,7 @@ from latently.detect.read import read_table
 from latently.kernel.base import Array
 
 _RIDGE = 1e-9  # of the correlations, so that collinear columns have a prediction
+_MANY = 500  # columns, beyond which predictions from all others take too long
 _USUAL = 0.99  # share of rows, the nearest ones, that the second estimate is made of
 
 
@@ -25,7 +26,8 @@ class Reasons:
     mean
         (d,) means.
     weights
-        (d, d) x - prediction = weights @ (x - mean); ones in the diagonal.
+        (d, d) x - prediction = weights @ (x - mean); ones in the diagonal. Empty for tables of more than 500 columns,
+        of which each is compared with its own mean.
     sd
         (d,) standard deviations of the values about the predictions.
 
@@ -47,6 +49,9 @@ class Reasons:
     @classmethod
     def of(cls, rows: Array, names: Any) -> "Reasons":
         """Predictions learnt from rows, those far from all others left out in a second look."""
+        if rows.shape[1] > _MANY:
+            mean, scale = _columns_alone(rows)
+            return cls(tuple(map(str, names)), mean, np.zeros((0, 0)), scale)
         usual = rows
         mean, scale, precision = _moments(rows)
         if len(rows) > 4 * rows.shape[1]:
@@ -60,16 +65,22 @@ class Reasons:
 
     def expected(self, rows: Array) -> Array:
         """(n, d) what the others predict for each value."""
+        if not len(self.weights):
+            return np.broadcast_to(self.mean, rows.shape).copy()
         return np.asarray(rows - (rows - self.mean) @ self.weights.T)
 
 
-def _moments(rows: Array) -> tuple[Array, Array, Array]:
-    """Mean, scale and the inverse of the correlations; a constant column has the scale of its rounding."""
-    n, d = rows.shape
-    mean = rows.mean(axis=0)
-    scale = rows.std(axis=0)
+def _columns_alone(rows: Array) -> tuple[Array, Array]:
+    """Mean and scale of each column; a constant one has the scale of its rounding."""
+    mean, scale = rows.mean(axis=0), rows.std(axis=0)
     floor = np.maximum(1e-9 * np.abs(mean), np.finfo(float).tiny ** 0.25)
-    scale = np.where(scale > floor, scale, floor)
+    return mean, np.asarray(np.where(scale > floor, scale, floor))
+
+
+def _moments(rows: Array) -> tuple[Array, Array, Array]:
+    """Mean, scale and the inverse of the correlations."""
+    n, d = rows.shape
+    mean, scale = _columns_alone(rows)
     z = (rows - mean) / scale
     share = _RIDGE if n >= 5 * d else min(0.5, d / (10.0 * n))
     correlations = (z.T @ z) / max(n, 1)

@@ -79,8 +79,9 @@ class KernelDetector(Detector):
         )  # fmt: skip
         if not found.converged:
             warnings.warn(
-                f"Solver terminated early (max_iter={self.max_iter}): the KKT conditions are violated by {found.gap:.2g}, "
-                f"with tol={self.tol}. Consider pre-processing your data with StandardScaler or MinMaxScaler.",
+                f"Solver terminated early (max_iter={self.max_iter}): the KKT conditions are violated by "
+                f"{found.gap:.2g}, with tol={self.tol}. Consider pre-processing your data with StandardScaler or "
+                "MinMaxScaler.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -102,7 +103,7 @@ class KernelDetector(Detector):
         things = self._things(X, reset=False)
         if self._kernel is None:
             return np.asarray(np.asarray(things)[:, self.support_] @ self.dual_coef_[0])
-        return self._expansion(things)
+        return np.asarray(self._expansion(things))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -144,4 +145,4 @@ def checked_weights(sample_weight: Any, n: int) -> Array:
     as_matrix(weights[:, None], name="sample_weight")
     if not (weights > 0).any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
-    return np.maximum(weights, 0.0)
+    return np.asarray(np.maximum(weights, 0.0))

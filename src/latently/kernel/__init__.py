@@ -9,6 +9,6 @@ from latently.kernel.trees import TreeKernel
 from latently.kernel.vector import RBF, Laplace, Linear, Polynomial
 
 __all__ = [
-    "RBF", "DiffusionKernel", "FisherKernel", "Kernel", "Laplace", "Linear", "NGramKernel", "Polynomial", "Product", "Scaled",
-    "SubsequenceKernel", "Sum", "TreeKernel",
+    "RBF", "DiffusionKernel", "FisherKernel", "Kernel", "Laplace", "Linear", "NGramKernel", "Polynomial", "Product",
+    "Scaled", "SubsequenceKernel", "Sum", "TreeKernel",
 ]  # fmt: skip

@@ -50,7 +50,17 @@ def fisher_scores(model: Any, X: Any) -> Array:
     )
 
 
-class FisherKernel(Kernel):
+class FeatureKernel(Kernel):
+    """Inner products of features that are read from things."""
+
+    def _matrix(self, X: Any, Y: Any) -> Array:
+        return np.asarray(X @ (X if Y is None else Y).T)
+
+    def _diagonal(self, X: Any) -> Array:
+        return np.asarray((X * X).sum(axis=1))
+
+
+class FisherKernel(FeatureKernel):
     """Inner product of the gradients of the log-likelihood, in the metric of the Fisher information.
 
     k(x, y) = g(x)' I^-1 g(y), with g(x) the gradient of log p(x) in the parameters (Jaakkola and Haussler, 1999).
@@ -60,8 +70,8 @@ class FisherKernel(Kernel):
     model
         A fitted mixture or hidden Markov model of latently, or anything with a method `fisher_scores(X)`.
     information
-        How I is found. "empirical": the mean of g g' over the rows that the kernel is called with first (the rows a model
-        of higher level is fitted to). "diagonal": its diagonal, where parameters are many beside rows. "exact": its
+        How I is found. "empirical": the mean of g g' over the rows of Y, those that a model is fitted to, or of X if
+        there is no Y. "diagonal": its diagonal, where parameters are many beside rows. "exact": its
         expectation under the model, by `n_draws` draws from it. "none": I is the identity.
     n_draws, random_state
         Of "exact".
@@ -133,14 +143,8 @@ class FisherKernel(Kernel):
         drawn = model.sample(self.n_draws)
         return drawn[0] if isinstance(drawn, tuple) else drawn
 
-    def _matrix(self, X: Any, Y: Any) -> Array:
-        raise NotImplementedError("adapted")
 
-    def _diagonal(self, X: Any) -> Array:
-        raise NotImplementedError("adapted")
-
-
-class FittedFisher(Kernel):
+class FittedFisher(FeatureKernel):
     """A Fisher kernel whose information is known: `root` (P, r) is a square root of its inverse."""
 
     def __init__(self, model: Any, root: Array, *, normalize: bool = False) -> None:
@@ -151,12 +155,6 @@ class FittedFisher(Kernel):
     def _read(self, X: Any, Y: Any) -> tuple[Any, Any]:
         features = [None if each is None else fisher_scores(self.model, each) @ self.root for each in (X, Y)]
         return features[0], features[1]
-
-    def _matrix(self, X: Any, Y: Any) -> Array:
-        return np.asarray(X @ (X if Y is None else Y).T)
-
-    def _diagonal(self, X: Any) -> Array:
-        return np.asarray((X * X).sum(axis=1))
 
 
 def _sequences(X: Any) -> tuple[Any, ...]:

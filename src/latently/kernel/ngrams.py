@@ -134,7 +134,7 @@ def check_lengths(n: Any, shortest: Any) -> None:
     """See that lengths are whole numbers in order."""
     if not isinstance(n, Integral) or n < 1:
         raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
-    if shortest is not None and (not isinstance(shortest, Integral) or not 1 <= int(shortest) <= n):
+    if shortest is not None and (not isinstance(shortest, Integral) or not 1 <= int(shortest) <= int(n)):
         raise ValueError(f"shortest must be a whole number from 1 to n={n}, got {shortest!r}")
 
 

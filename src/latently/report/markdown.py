@@ -117,6 +117,8 @@ def _clusters(part: dict[str, Any]) -> Iterator[str]:
 
 
 def _anomalies(part: dict[str, Any]) -> Iterator[str]:
+    if "agreement" in part:
+        yield part["agreement"]["text"]
     rows = [
         (row["row"], percent(row["probability"]), row["surprise"], "; ".join(r["text"] for r in row["reasons"]))
         for row in part.get("rows", [])

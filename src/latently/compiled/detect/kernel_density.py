@@ -1,6 +1,7 @@
 """Sums of kernels over points that lie in boxes: boxes that cannot add anything more are left out.
 
-Coordinates are in units of the bandwidth. Kinds: 0 Gaussian, 1 top hat, 2 Epanechnikov, 3 exponential, 4 linear, 5 cosine.
+Coordinates are in units of the bandwidth. Kinds: 0 Gaussian, 1 top hat, 2 Epanechnikov, 3 exponential, 4 linear,
+5 cosine.
 """
 
 import math
@@ -94,7 +95,7 @@ def sums(
     tolerance of all its sums.
     """
     boxes, d = low.shape
-    nearest, order = np.empty(boxes), np.empty(boxes, dtype=np.int64)
+    nearest, left, order = np.empty(boxes), np.empty(boxes), np.empty(boxes, dtype=np.int64)
     corner_low, corner_high = np.empty(d), np.empty(d)
     for g in range(first, last):
         start, stop = starts[g], starts[g + 1]
@@ -110,18 +111,18 @@ def sums(
                 square += gap * gap
             nearest[b] = square
         order[:] = np.argsort(nearest)
-        left = 0.0
-        for b in range(boxes):
-            nearest[b] = mass[b] * profile(kind, nearest[b])  # from now on: the most that a box can add
-            left += nearest[b]
+        rest = 0.0
+        for k in range(boxes - 1, -1, -1):  # from the smallest on, so that rounding does not drown them
+            b = order[k]
+            rest += mass[b] * profile(kind, nearest[b])
+            left[k] = rest
         for k in range(boxes):
             b = order[k]
-            if nearest[b] == 0.0:
+            if left[k] == 0.0:
                 break
             least = np.inf
             for q in range(start, stop):
                 least = min(least, out[q])
-            if left <= rtol * least + atol:
+            if left[k] <= rtol * least + atol and rtol + atol > 0.0:
                 break
             add_box(columns, weights, edges[b], edges[b + 1], queries, start, stop, kind, row, bits, scales, out)
-            left -= nearest[b]

@@ -7,8 +7,8 @@ from numba import njit
 def exponentials(row, bits, scales):
     """Replace each entry of a row, none of them positive, by its exponential.
 
-    By 2^n times a polynomial in the rest, which vectorises where math.exp does not. `bits` and `scales` are scratch: the
-    same memory as integers and as floats.
+    By 2^n times a polynomial in the rest, which vectorises where math.exp does not. `bits` and `scales` are scratch:
+    the same memory as integers and as floats.
     """
     for i in range(row.shape[0]):
         x = row[i] if row[i] > -700.0 else -700.0

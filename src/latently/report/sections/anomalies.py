@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from latently.explain import surprises
+from latently.report.sections.second_opinion import second_opinion
 from latently.report.study.evidence import beliefs
 from latently.report.study.study import Skipped, Study, shown
 from latently.report.study.words import cut, number, percent, short
@@ -37,12 +38,14 @@ def anomalies(study: Study) -> dict[str, Any]:
     sure = beliefs(strange.log_p, prepared.rows)
     rows = order[:_MOST_ROWS]
     reasons = _reasons(study, rows)
+    second = second_opinion(prepared.values[:, prepared.numeric], rows)
     finds = _finds(strange.reach(limit))
     return {
         "text": _text(len(found), prepared.rows, finds),
         "finds": finds,
         "threshold": float(-limit),
         "count": len(found),
+        **({} if second is None else {"agreement": second}),
         "rows": [
             {
                 "row": int(row),

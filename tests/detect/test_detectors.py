@@ -1,0 +1,194 @@
+"""What all detectors do: thresholds, probabilities, reasons, combination; and models and reconstruction."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.decomposition import KernelPCA
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import scale
+
+from latently.cluster import GaussianMixture
+from latently.detect import SVDD, CombinedDetector, KernelDensity, KernelPCADetector, ModelDetector, OneClassSVM
+from latently.distributions import Gaussian, Poisson
+from latently.kernel import RBF
+from latently.predict import GaussianNB
+from latently.sequence import GaussianHMM
+
+IRIS = load_iris().data
+DETECTORS = [
+    KernelDensity(bandwidth="rule"), OneClassSVM(nu=0.1), SVDD(nu=0.1), KernelPCADetector(), ModelDetector(),
+    CombinedDetector(),
+]  # fmt: skip
+
+
+def corrupted(X, seed, n=60):
+    """Rows with one value moved to six deviations from what a regression on the others predicts."""
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.choice(len(X), n), rng.integers(X.shape[1], size=n)
+    moved = X[rows].copy()
+    for i, j in enumerate(columns):
+        rest = np.delete(np.arange(X.shape[1]), j)
+        design = np.column_stack([np.ones(len(X)), X[:, rest]])
+        coefficients, *_ = np.linalg.lstsq(design, X[:, j], rcond=None)
+        sd = (X[:, j] - design @ coefficients).std()
+        predicted = coefficients[0] + moved[i, rest] @ coefficients[1:]
+        moved[i, j] = predicted + rng.choice([-6.0, 6.0]) * sd
+    return moved, columns
+
+
+@pytest.mark.parametrize("detector", DETECTORS, ids=lambda d: type(d).__name__)
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_explain_names_the_corrupted_column(detector, load):
+    X = scale(load().data[:, :12])
+    moved, columns = corrupted(X, 0)
+    told = detector.fit(X).explain(moved)
+    named = np.array([row["columns"][0]["column"] for row in told])
+    assert (named == [f"x{j}" for j in columns]).mean() >= 0.9
+
+
+def test_many_columns_are_compared_with_their_own_means():
+    X = np.random.default_rng(0).normal(size=(60, 600))
+    X[:, 5] = 3.0  # constant
+    model = OneClassSVM().fit(X)
+    odd = X[:1].copy()
+    odd[0, 17] = 40.0
+    assert model.explain(odd)[0]["columns"][0]["column"] == "x17"
+
+
+def test_explanations_have_words_and_numbers():
+    import pandas as pd
+
+    frame = pd.DataFrame(IRIS, columns=["sepal length", "sepal width", "petal length", "petal width"])
+    model = SVDD(nu=0.05).fit(frame)
+    odd = frame.iloc[[0]].copy()
+    odd["petal width"] = 2.0
+    row = model.explain(odd)[0]
+    first = row["columns"][0]
+    assert (first["column"], first["value"]) == ("petal width", 2.0)
+    assert abs(first["expected"] - 0.25) < 0.2
+    assert first["deviation"] > 6
+    assert first["score_if_expected"] > row["score"]
+    assert "petal width is 2, where the others predict 0." in row["text"]
+    usual = model.explain(frame.iloc[[100]])[0]
+    assert "no single value is far" in usual["text"] or usual["columns"][0]["deviation"] < 6
+
+
+@pytest.mark.parametrize("detector", [KernelDensity(bandwidth="rule"), OneClassSVM(nu=0.1), ModelDetector()], ids=repr)
+def test_a_false_alarm_rate_holds_on_new_rows(detector):
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(400, 3)), rng.normal(size=(4000, 3))
+    model = detector.fit(X).calibrate(X).set_false_alarm_rate(0.05)
+    assert abs((model.predict(new) == -1).mean() - 0.05) < 0.025
+    tails = model.tail_probability(new)
+    assert abs(tails.mean() - 0.5) < 0.03  # uniform
+    assert abs((tails < 0.1).mean() - 0.1) < 0.03
+
+
+def test_probabilities_are_calibrated():
+    """A tenth of the rows is far out: among rows of about equal probability, so many are outliers."""
+    rng = np.random.default_rng(1)
+
+    def table(n):
+        outlier = rng.random(n) < 0.1
+        return np.where(outlier[:, None], rng.uniform(-9, 9, (n, 3)), rng.normal(size=(n, 3))), outlier
+
+    X, _ = table(2000)
+    new, truth = table(20_000)
+    model = ModelDetector(GaussianMixture(2, random_state=0)).fit(X).calibrate(X)
+    p = model.outlier_probability(new)
+    bins = np.digitize(p, [0.2, 0.4, 0.6, 0.8])
+    error = sum(abs(p[bins == b].mean() - truth[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins))
+    assert error < 0.05
+    y = np.where(truth[:2000], -1, 1)
+    told = model.calibrate(new[:2000], y).outlier_probability(new[2000:])
+    assert abs(told.mean() - truth[2000:].mean()) < 0.02
+    assert np.mean((told - truth[2000:]) ** 2) < 0.03
+
+
+def test_clean_data_have_no_outliers():
+    X = np.random.default_rng(2).normal(size=(1000, 4))
+    model = ModelDetector().fit(X).calibrate(X)
+    assert model.outlier_probability(X).mean() < 0.05
+
+
+def test_kernel_pca_is_the_residual_of_scikit_learns():
+    X = scale(IRIS)
+    width = RBF().adapted(X).width
+    ours = KernelPCADetector(5).fit(X)
+    peer = KernelPCA(5, kernel="rbf", gamma=0.5 / width**2).fit(X)
+    new = X[::3] + 0.5
+    centred = peer._centerer.transform(peer._get_kernel(new, X))
+    K = peer._get_kernel(X, X)
+    own = 1 - 2 * peer._get_kernel(new, X).mean(axis=1) + K.mean()
+    assert np.allclose(-ours.score_samples(new), own - (peer.transform(new) ** 2).sum(axis=1), atol=1e-8)
+    assert centred.shape == (50, 150)
+
+
+def test_models_score_by_their_own_log_density():
+    X = IRIS.copy()
+    mixture = GaussianMixture(3, random_state=0)
+    assert np.allclose(
+        ModelDetector(mixture).fit(X).score_samples(X), GaussianMixture(3, random_state=0).fit(X).score_samples(X)
+    )
+    assert np.allclose(ModelDetector(Gaussian()).fit(X).score_samples(X), Gaussian().fit(X).log_prob(X))
+    bayes = ModelDetector(GaussianNB()).fit(X, load_iris().target)
+    assert np.allclose(bayes.score_samples(X), GaussianNB().fit(X, load_iris().target).score_samples(X))
+    fitted = GaussianMixture(2, random_state=0).fit(X)
+    assert ModelDetector(fitted, refit=False).fit(X).model_ is fitted
+
+
+def test_missing_values_are_summed_out():
+    X = IRIS.copy()
+    X[::7, 1] = np.nan
+    model = ModelDetector(contamination=0.05).fit(X)
+    row = IRIS[:1].copy()
+    row[0, 2] = np.nan
+    alone = Gaussian(model.model_.means_[0, [0, 1, 3]], model.model_.covariances_[0][np.ix_([0, 1, 3], [0, 1, 3])])
+    assert np.allclose(model.score_samples(row), alone.log_prob(row[:, [0, 1, 3]]))
+    told = model.explain(row)[0]["columns"]
+    assert [c["value"] for c in told if c["column"] == "x2"] == [None]
+
+
+def test_hidden_markov_models_score_sequences_and_rows():
+    rng = np.random.default_rng(0)
+    sequences = [rng.normal(size=(30, 1)) for _ in range(20)]
+    model = ModelDetector(GaussianHMM(1, n_iter=5, tol=10.0)).fit(sequences)
+    assert model.score_samples(sequences).shape == (20,)
+    assert model.predict([np.full((30, 1), 8.0)])[0] == -1
+    table = ModelDetector(GaussianHMM(1, n_iter=5, tol=10.0)).fit(np.concatenate(sequences))
+    found = table.score_samples(np.array([[0.0], [9.0]]))
+    assert found[0] > found[1]
+    total = table.model_.score(np.array([[0.0], [9.0]]))
+    assert np.isclose(found.sum(), total)  # one row after the other
+
+
+def test_a_combination_is_as_good_as_its_parts():
+    data = load_breast_cancer()
+    truth = data.target == 0
+    keep = ~truth | (np.cumsum(truth) <= 40)
+    X, truth = scale(data.data[keep]), truth[keep]
+    for by in ("ranks", "tails"):
+        both = CombinedDetector(by=by).fit(X)
+        parts = [roc_auc_score(truth, -d.score_samples(X)) for d in both.detectors_.values()]
+        assert roc_auc_score(truth, -both.score_samples(X)) > min(parts)
+    assert both.tails(X).shape == (len(X), 3)
+    assert (both.disagreement(X) >= 0).all()
+    with pytest.raises(ValueError, match="empty"):
+        CombinedDetector([]).fit(X)
+
+
+def test_bad_input():
+    model = OneClassSVM().fit(IRIS)
+    with pytest.raises(ValueError, match="too few for a false-alarm rate"):
+        model.set_false_alarm_rate(1e-4)
+    with pytest.raises(ValueError, match="above 0 and below 1"):
+        model.set_false_alarm_rate(2.0)
+    with pytest.raises(ValueError, match="cv must be"):
+        model.calibrate(IRIS, cv=1)
+    with pytest.raises(ValueError, match="label for each row"):
+        model.calibrate(IRIS, np.ones(3))
+    with pytest.raises(ValueError, match="no columns to explain"):
+        OneClassSVM(kernel="precomputed").fit(np.eye(4)).explain(np.eye(4))
+    mixed = ModelDetector(Poisson())
+    counts = np.round(IRIS[:, 1:2])
+    assert np.isfinite(mixed.fit(counts).score_samples(counts)).all()
