@@ -1,6 +1,7 @@
 """Pictures: Display classes that keep the numbers they show; matplotlib is loaded when the first is drawn."""
 
 from latently.plot.density import DensityDisplay
+from latently.plot.factors import BiplotDisplay, CanonicalPairsDisplay, LoadingsDisplay, ScreeDisplay
 from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
 from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
@@ -10,14 +11,18 @@ from latently.plot.sequence import DurationsDisplay, StatePathDisplay, Transitio
 from latently.plot.shares import ResponsibilitiesDisplay
 
 __all__ = [
+    "BiplotDisplay",
     "CalibrationDisplay",
+    "CanonicalPairsDisplay",
     "DecisionRegionsDisplay",
     "DensityDisplay",
     "DurationsDisplay",
+    "LoadingsDisplay",
     "MissingnessDisplay",
     "MixtureDisplay",
     "PosteriorDisplay",
     "ResponsibilitiesDisplay",
+    "ScreeDisplay",
     "SelectionDisplay",
     "StatePathDisplay",
     "TransitionGraphDisplay",
