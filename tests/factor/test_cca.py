@@ -16,7 +16,8 @@ SOLVERS = ["auto", "qr", "moments"]
 def pair(n=500, seed=0, noise=1.0):
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, 2))
-    return z @ rng.normal(size=(2, 5)) + noise * rng.normal(size=(n, 5)), z @ rng.normal(size=(2, 4)) + noise * rng.normal(size=(n, 4))  # fmt: skip
+    views = [z @ rng.normal(size=(2, d)) + noise * rng.normal(size=(n, d)) for d in (5, 4)]
+    return views[0], views[1]
 
 
 def correlations(a, b):
@@ -28,7 +29,9 @@ def test_linnerud_as_sas_cancorr_has_it(solver):
     model = CCA(3, solver=solver).fit(X, Y)
     assert np.allclose(model.canonical_correlations_, [0.79560815, 0.20055604, 0.07257029], atol=1e-8)
     # standardised coefficients of the first exercise variable
-    assert np.allclose(model.x_rotations_[:, 0] * np.sign(model.x_rotations_[1, 0]), [0.3495, 1.0540, -0.7164], atol=1e-4)
+    assert np.allclose(
+        model.x_rotations_[:, 0] * np.sign(model.x_rotations_[1, 0]), [0.3495, 1.0540, -0.7164], atol=1e-4
+    )
     found = model.wilks()
     assert np.allclose(found.wilks, [0.35039053, 0.95472266, 0.99473355], atol=1e-8)
     assert np.allclose(found.f, [2.05, 0.18, 0.08], atol=5e-3)
@@ -164,7 +167,9 @@ def test_nearly_collinear_columns_are_decomposed_by_rows():
         CCA(1).fit(tilted, B).canonical_correlations_[0], CCA(1).fit(A, B).canonical_correlations_[0], atol=1e-9
     )
     far = CCA(2).fit(np.round(X) + 1e8, np.round(Y) - 1e8)
-    assert np.allclose(far.canonical_correlations_, CCA(2).fit(np.round(X), np.round(Y)).canonical_correlations_, atol=1e-6)
+    assert np.allclose(
+        far.canonical_correlations_, CCA(2).fit(np.round(X), np.round(Y)).canonical_correlations_, atol=1e-6
+    )
 
 
 # kernels

@@ -68,7 +68,9 @@ def test_rotations_as_scikit_learn_has_them(rotation):
     X = load_wine().data
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     ours = FactorAnalysis(3, tol=1e-7, rotation=rotation).fit(X)
-    theirs = _ortho_rotation(FactorAnalysis(3, tol=1e-7).fit(X).components_.T, method=rotation, tol=1e-12, max_iter=5000)
+    theirs = _ortho_rotation(
+        FactorAnalysis(3, tol=1e-7).fit(X).components_.T, method=rotation, tol=1e-12, max_iter=5000
+    )
     assert np.allclose(np.abs(ours.components_), np.abs(theirs), atol=1e-5)
 
 
@@ -123,7 +125,10 @@ def test_batches_chunks_and_forgetting_give_the_same_model():
     for other in others:
         assert np.allclose(other.noise_variance_, whole.noise_variance_, rtol=1e-4)
     counts = np.arange(len(X)) % 3
-    weighted, repeated = FactorAnalysis(2).fit(X, sample_weight=counts), FactorAnalysis(2).fit(np.repeat(X, counts, axis=0))
+    weighted, repeated = (
+        FactorAnalysis(2).fit(X, sample_weight=counts),
+        FactorAnalysis(2).fit(np.repeat(X, counts, axis=0)),
+    )
     assert np.allclose(weighted.noise_variance_, repeated.noise_variance_, rtol=1e-5)
 
 
@@ -133,7 +138,9 @@ def test_units_do_not_matter():
     plain, scaled = FactorAnalysis(2, tol=1e-6).fit(X), FactorAnalysis(2, tol=1e-6).fit(X * scale)
     assert np.allclose(scaled.noise_variance_ / scale**2, plain.noise_variance_, rtol=1e-3)
     moved = FactorAnalysis(2, tol=1e-6).fit(np.round(X * 100) + 1e8)
-    assert np.allclose(moved.noise_variance_, FactorAnalysis(2, tol=1e-6).fit(np.round(X * 100)).noise_variance_, rtol=1e-3)
+    assert np.allclose(
+        moved.noise_variance_, FactorAnalysis(2, tol=1e-6).fit(np.round(X * 100)).noise_variance_, rtol=1e-3
+    )
 
 
 def test_bad_input():

@@ -43,7 +43,9 @@ def test_held_out_entries_are_nearer_than_those_of_iterative_imputation():
     missing = np.isnan(holes)
     ours = PCA(3).fit(holes).impute_mean(holes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its own rule of stopping: the error stands still long before
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # its own rule of stopping: the error stands still long before
         theirs = IterativeImputer(random_state=0, max_iter=20).fit_transform(holes)
     errors = [np.sqrt(((filled - full)[missing] ** 2).mean()) for filled in (ours, theirs)]
     assert errors[0] < 0.97 * errors[1]
@@ -121,7 +123,9 @@ def test_far_away_and_tiny_units():
     near, far = PCA(3).fit(holes), PCA(3).fit(1e-9 * holes)
     assert np.allclose(near.components_, far.components_, atol=1e-6)
     shifted = PCA(3).fit(holes + 1e7)
-    assert np.isclose(smallest_cosine(shifted.components_, subspace), smallest_cosine(near.components_, subspace), atol=1e-5)
+    assert np.isclose(
+        smallest_cosine(shifted.components_, subspace), smallest_cosine(near.components_, subspace), atol=1e-5
+    )
 
 
 def test_columns_without_any_value_are_named():

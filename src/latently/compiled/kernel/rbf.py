@@ -1,6 +1,5 @@
 """Gaussians of distances, by differences summed one by one."""
 
-import numpy as np
 from numba import njit
 
 

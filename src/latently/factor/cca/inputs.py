@@ -1,18 +1,20 @@
 """Views as they come: tables side by side in memory, or columns of a table elsewhere."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.data.open import open_source
+from latently.data.open import as_source, open_source
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_elsewhere
 from latently.data.tables.matrix import as_matrix
 from latently.distributions.covariance import joint_moments
 from latently.distributions.inputs import patterns
 from latently.distributions.statistics import Moments
+from latently.factor.incomplete import fit_incomplete
 from latently.factor.moments import FEW
 from latently.learn.engine.reduce import reducing
 
@@ -21,7 +23,9 @@ Array = NDArray[Any]
 
 def is_list_of_views(X: Any, Y: Any) -> bool:
     """Whether several views were given as one list."""
-    return Y is None and isinstance(X, list | tuple) and all(np.ndim(view) == 2 or hasattr(view, "columns") for view in X)
+    return (
+        Y is None and isinstance(X, list | tuple) and all(np.ndim(view) == 2 or hasattr(view, "columns") for view in X)
+    )
 
 
 def is_flat(Y: Any) -> bool:
@@ -64,7 +68,9 @@ def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weig
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError("of a table that is not in memory, Y is the list of the names of its columns")
     if isinstance(X, ChunkSource):
-        raise ValueError("give the path or the collection itself, not a ChunkSource: the columns of Y are found by name")
+        raise ValueError(
+            "give the path or the collection itself, not a ChunkSource: the columns of Y are found by name"
+        )
     if columns is None:
         columns = [name for name in open_source(X, filters=filters).column_names if name not in {*names, weights}]
     source = open_source(X, columns=[*columns, *names], filters=filters, weights=weights)
@@ -72,8 +78,7 @@ def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weig
 
 
 def _beside(X: Any, Y: Any, weights: Any) -> tuple[ChunkSource, int]:
-    import dask.array as da
-
+    da: Any = import_module("dask.array")
     left, right = (view.to_dask_array(lengths=True) if hasattr(view, "columns") else view for view in (X, Y))
     right = right[:, None] if right.ndim == 1 else right
     if left.shape[0] != right.shape[0]:
@@ -94,4 +99,24 @@ def completed(rows: Array, mean: Array, covariance: Array) -> Array:
     return filled
 
 
-__all__ = ["as_view", "completed", "is_elsewhere", "is_flat", "is_list_of_views", "open_views", "views_moments"]
+def expected_moments(table: Array, weights: Array | None) -> Moments:
+    """Moments of rows with missing values, as the Gaussian of highest likelihood has them."""
+    table = table.astype(np.float64, copy=False)
+    found, run = fit_incomplete(
+        as_source(table, weights), max(table.shape[1] - 1, 1), isotropic=True, tol=1e-8, max_iter=2000
+    )
+    weight = float(run.stats.rows)
+    zero = np.zeros(len(found.mean))
+    return Moments(np.asarray(weight), found.mean, zero, found.covariance() * weight)
+
+
+__all__ = [
+    "as_view",
+    "completed",
+    "expected_moments",
+    "is_elsewhere",
+    "is_flat",
+    "is_list_of_views",
+    "open_views",
+    "views_moments",
+]

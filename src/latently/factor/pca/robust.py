@@ -8,7 +8,8 @@ from scipy.stats import chi2, norm
 
 from latently.factor.moments import moments_of
 from latently.factor.pca.dimension import by_share
-from latently.factor.pca.solvers import Spectrum, by_moments, by_svd, centred, flipped
+from latently.factor.pca.solvers import Spectrum, by_moments, by_svd, centred
+from latently.factor.signs import flipped
 
 Array = NDArray[np.float64]
 LEVEL = 0.999
@@ -67,7 +68,11 @@ def _count(spectrum: Spectrum, n_components: int | float) -> int:
 def _classical(X: Array, weights: Array, k: int) -> Spectrum:
     """Directions of the weighted rows; variances are those of a Gaussian whose tails were cut off."""
     kept = weights > 0
-    plain = by_moments(moments_of(X[kept], weights[kept])) if len(X) > X.shape[1] else by_svd(centred(X[kept], weights[kept]))
+    plain = (
+        by_moments(moments_of(X[kept], weights[kept]))
+        if len(X) > X.shape[1]
+        else by_svd(centred(X[kept], weights[kept]))
+    )
     cut = chi2.ppf(LEVEL, k)
     lost = LEVEL / chi2.cdf(cut, k + 2)
     return Spectrum(plain.mean, plain.variances * lost, plain.vectors, plain.total * lost, plain.weight)

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.utils import check_random_state
 
 from latently.distributions.statistics import Moments
+from latently.factor.signs import flipped
 
 Array = NDArray[Any]
 
@@ -64,7 +66,7 @@ class Centred:
         """The centred rows as something that multiplies vectors."""
         if not sparse.issparse(self.rows):
             return self.rows
-        A, mean, roots = self.rows, self.mean, self.roots
+        A, mean, roots = self.rows, self.mean, np.asarray(self.roots)
         return LinearOperator(
             A.shape,
             matvec=lambda v: A @ v.ravel() - roots * (mean @ v.ravel()),
@@ -107,11 +109,19 @@ def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
     return Centred(scaled, mean, n, (squares - n * float(mean @ mean)) / max(n - 1, 1), roots)
 
 
-def flipped(vectors: Array) -> Array:
-    """Rows with signs that make the largest entry of each positive."""
-    places = np.argmax(np.abs(vectors), axis=1)
-    signs = np.sign(vectors[np.arange(len(vectors)), places])
-    return np.asarray(vectors * np.where(signs == 0, 1, signs)[:, None])
+def solved(model: Any, solver: str, rows: Any, weights: Array | None) -> Spectrum:
+    """Directions of complete rows, by the solver and the settings of the model."""
+    data, rng = centred(rows, weights), check_random_state(model.random_state)
+    k = min(rows.shape) - (solver == "arpack") if model.n_components is None else model.n_components
+    match solver:
+        case "arpack":
+            return by_arpack(data, k, model.tol, rng)
+        case "randomized":
+            power = None if model.iterated_power == "auto" else model.iterated_power
+            return by_krylov(data, k, model.n_oversamples, power, rng)
+        case "power":
+            return by_power(data, k, model.tol, model.max_iter, rng)
+    return by_svd(data)
 
 
 def by_moments(moments: Moments) -> Spectrum:
@@ -200,8 +210,8 @@ def _power(
     apply: Callable[[Array], Array], known: Array, values: Array, tol: float, max_iter: int, rng: np.random.RandomState
 ) -> tuple[Array, float, int, bool]:
     """The largest eigenvector that is orthogonal to those known, its value, and how the iteration ended."""
-    size = values[0] if len(values) else 0.0
-    v = rng.normal(size=known.shape[1])
+    size = float(values[0]) if len(values) else 0.0
+    v: Array = np.asarray(rng.normal(size=known.shape[1]))
     v -= known.T @ (known @ v)
     v /= np.linalg.norm(v)
     value = 0.0
