@@ -78,7 +78,7 @@ class FactorAnalysis(LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, T
     >>> marks = skill @ [[1.0, 0.8, 0.5]] + rng.normal(size=(500, 3)) * [0.1, 0.5, 1.0]
     >>> model = FactorAnalysis(n_components=1, tol=1e-8).fit(marks)
     >>> model.components_.round(1), np.sqrt(model.noise_variance_).round(1)
-    (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 1. ]))
+    (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 0.9]))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
