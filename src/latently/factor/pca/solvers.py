@@ -52,15 +52,20 @@ class Centred:
     rows : (n, d) array, or sparse with the mean not yet taken off
     mean : (d,)
     weight : sum of the weights
-    total : variance of all columns together
+    squares : sum of the squares of sparse rows about their mean
     roots : (n,) of the weights of sparse rows
     """
 
     rows: Any
     mean: Array
     weight: float
-    total: float
+    squares: float | None = None
     roots: Array | None = None
+
+    def total(self) -> float:
+        """Variance of all columns together."""
+        squares = np.einsum("ij,ij->", self.rows, self.rows, dtype=np.float64) if self.squares is None else self.squares
+        return float(squares) / max(self.weight - 1, np.finfo(float).tiny)
 
     def operator(self) -> Any:
         """The centred rows as something that multiplies vectors."""
@@ -84,20 +89,17 @@ def centred(rows: Any, weights: Array | None) -> Centred:
     if weights is None:
         mean = rows.mean(axis=0, dtype=np.float64)
         A = rows - mean.astype(rows.dtype)
-        shift = A.mean(axis=0)  # rounding of the mean, which matters far from zero
-        A -= shift
-        return Centred(A, mean + shift, float(len(rows)), _squares(A) / max(len(rows) - 1, 1))
+        if np.abs(mean).max() > 10 * float(np.abs(A[0]).max()):  # far from zero rounding of the mean matters
+            shift = A.mean(axis=0)
+            A, mean = A - shift, mean + shift
+        return Centred(A, mean, float(len(rows)))
     mean = weights @ rows / weights.sum()
     A = (rows - mean) * np.sqrt(weights)[:, None]
     weight = float(weights.sum())
-    total, most = _squares(A) / (weight - 1), int(min(np.ceil(weight), rows.shape[1]))
+    most = int(min(np.ceil(weight), rows.shape[1]))
     if len(A) < most:  # as many directions as repeated rows would have
         A = np.vstack([A, np.zeros((most - len(A), A.shape[1]))])
-    return Centred(A.astype(rows.dtype), mean, weight, total)
-
-
-def _squares(A: Array) -> float:
-    return float(np.einsum("ij,ij->", A, A, dtype=np.float64))
+    return Centred(A.astype(rows.dtype), mean, weight)
 
 
 def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
@@ -106,7 +108,7 @@ def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
     scaled = rows if weights is None else (sparse.diags_array(roots) @ rows).tocsr()
     mean = np.asarray(scaled.T @ roots, dtype=np.float64).ravel() / n
     squares = float(scaled.multiply(scaled).sum(dtype=np.float64))
-    return Centred(scaled, mean, n, (squares - n * float(mean @ mean)) / max(n - 1, 1), roots)
+    return Centred(scaled, mean, n, squares - n * float(mean @ mean), roots)
 
 
 def solved(model: Any, solver: str, rows: Any, weights: Array | None) -> Spectrum:
@@ -146,7 +148,9 @@ def by_svd(data: Centred) -> Spectrum:
 
 def _of_singular(data: Centred, singular: Array, vectors: Array, steps: tuple[int, bool] = (1, True)) -> Spectrum:
     variances = np.square(singular, dtype=np.float64) / (data.weight - 1)
-    return Spectrum(data.mean, variances, flipped(vectors), data.total, data.weight, steps)
+    every = len(variances) == min(data.rows.shape)
+    total = float(variances.sum()) if every else data.total()
+    return Spectrum(data.mean, variances, flipped(vectors), total, data.weight, steps)
 
 
 def by_arpack(data: Centred, k: int, tol: float, rng: np.random.RandomState) -> Spectrum:
