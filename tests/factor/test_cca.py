@@ -16,7 +16,8 @@ SOLVERS = ["auto", "qr", "moments"]
 def pair(n=500, seed=0, noise=1.0):
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, 2))
-    return z @ rng.normal(size=(2, 5)) + noise * rng.normal(size=(n, 5)), z @ rng.normal(size=(2, 4)) + noise * rng.normal(size=(n, 4))  # fmt: skip
+    views = [z @ rng.normal(size=(2, d)) + noise * rng.normal(size=(n, d)) for d in (5, 4)]
+    return views[0], views[1]
 
 
 def correlations(a, b):

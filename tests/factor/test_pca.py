@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import multivariate_normal
+from sklearn import decomposition
 from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.decomposition import PCA as Peer
 from sklearn.exceptions import ConvergenceWarning
 
 import latently
@@ -15,210 +15,18 @@ from latently.data import as_source
 from latently.factor import PCA
 
 # R's USArrests: murder, assault, urban population, rape for each state, 1973.
-ARRESTS = np.array(
-    [
-        "13.2",
-        "236",
-        "58",
-        "21.2",
-        "10",
-        "263",
-        "48",
-        "44.5",
-        "8.1",
-        "294",
-        "80",
-        "31",
-        "8.8",
-        "190",
-        "50",
-        "19.5",
-        "9",
-        "276",
-        "91",
-        "40.6",
-        "7.9",
-        "204",
-        "78",
-        "38.7",
-        "3.3",
-        "110",
-        "77",
-        "11.1",
-        "5.9",
-        "238",
-        "72",
-        "15.8",
-        "15.4",
-        "335",
-        "80",
-        "31.9",
-        "17.4",
-        "211",
-        "60",
-        "25.8",
-        "5.3",
-        "46",
-        "83",
-        "20.2",
-        "2.6",
-        "120",
-        "54",
-        "14.2",
-        "10.4",
-        "249",
-        "83",
-        "24",
-        "7.2",
-        "113",
-        "65",
-        "21",
-        "2.2",
-        "56",
-        "57",
-        "11.3",
-        "6",
-        "115",
-        "66",
-        "18",
-        "9.7",
-        "109",
-        "52",
-        "16.3",
-        "15.4",
-        "249",
-        "66",
-        "22.2",
-        "2.1",
-        "83",
-        "51",
-        "7.8",
-        "11.3",
-        "300",
-        "67",
-        "27.8",
-        "4.4",
-        "149",
-        "85",
-        "16.3",
-        "12.1",
-        "255",
-        "74",
-        "35.1",
-        "2.7",
-        "72",
-        "66",
-        "14.9",
-        "16.1",
-        "259",
-        "44",
-        "17.1",
-        "9",
-        "178",
-        "70",
-        "28.2",
-        "6",
-        "109",
-        "53",
-        "16.4",
-        "4.3",
-        "102",
-        "62",
-        "16.5",
-        "12.2",
-        "252",
-        "81",
-        "46",
-        "2.1",
-        "57",
-        "56",
-        "9.5",
-        "7.4",
-        "159",
-        "89",
-        "18.8",
-        "11.4",
-        "285",
-        "70",
-        "32.1",
-        "11.1",
-        "254",
-        "86",
-        "26.1",
-        "13",
-        "337",
-        "45",
-        "16.1",
-        "0.8",
-        "45",
-        "44",
-        "7.3",
-        "7.3",
-        "120",
-        "75",
-        "21.4",
-        "6.6",
-        "151",
-        "68",
-        "20",
-        "4.9",
-        "159",
-        "67",
-        "29.3",
-        "6.3",
-        "106",
-        "72",
-        "14.9",
-        "3.4",
-        "174",
-        "87",
-        "8.3",
-        "14.4",
-        "279",
-        "48",
-        "22.5",
-        "3.8",
-        "86",
-        "45",
-        "12.8",
-        "13.2",
-        "188",
-        "59",
-        "26.9",
-        "12.7",
-        "201",
-        "80",
-        "25.5",
-        "3.2",
-        "120",
-        "80",
-        "22.9",
-        "2.2",
-        "48",
-        "32",
-        "11.2",
-        "8.5",
-        "156",
-        "63",
-        "20.7",
-        "4",
-        "145",
-        "73",
-        "26.2",
-        "5.7",
-        "81",
-        "39",
-        "9.3",
-        "2.6",
-        "53",
-        "66",
-        "10.8",
-        "6.8",
-        "161",
-        "60",
-        "15.6",
-    ],
-    dtype=float,
+ARRESTS = np.fromstring(
+    """
+    13.2 236 58 21.2 10 263 48 44.5 8.1 294 80 31 8.8 190 50 19.5 9 276 91 40.6 7.9 204 78 38.7 3.3 110 77 11.1
+    5.9 238 72 15.8 15.4 335 80 31.9 17.4 211 60 25.8 5.3 46 83 20.2 2.6 120 54 14.2 10.4 249 83 24 7.2 113 65 21
+    2.2 56 57 11.3 6 115 66 18 9.7 109 52 16.3 15.4 249 66 22.2 2.1 83 51 7.8 11.3 300 67 27.8 4.4 149 85 16.3
+    12.1 255 74 35.1 2.7 72 66 14.9 16.1 259 44 17.1 9 178 70 28.2 6 109 53 16.4 4.3 102 62 16.5 12.2 252 81 46
+    2.1 57 56 9.5 7.4 159 89 18.8 11.4 285 70 32.1 11.1 254 86 26.1 13 337 45 16.1 0.8 45 44 7.3 7.3 120 75 21.4
+    6.6 151 68 20 4.9 159 67 29.3 6.3 106 72 14.9 3.4 174 87 8.3 14.4 279 48 22.5 3.8 86 45 12.8 13.2 188 59 26.9
+    12.7 201 80 25.5 3.2 120 80 22.9 2.2 48 32 11.2 8.5 156 63 20.7 4 145 73 26.2 5.7 81 39 9.3 2.6 53 66 10.8
+    6.8 161 60 15.6
+    """,
+    sep=" ",
 ).reshape(50, 4)
 SOLVERS = ["full", "covariance_eigh", "randomized", "power"]
 
@@ -237,7 +45,7 @@ def test_arrests_as_r_prcomp_has_them(solver):
 def test_wine_as_scikit_learn_has_it(solver, k):
     X = load_wine().data
     X = X / X.std(axis=0)
-    ours, theirs = PCA(k, svd_solver=solver, random_state=0).fit(X), Peer(k, svd_solver="full").fit(X)
+    ours, theirs = PCA(k, svd_solver=solver, random_state=0).fit(X), decomposition.PCA(k, svd_solver="full").fit(X)
     for name in ("mean_", "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"):
         assert np.allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-6, atol=1e-7), name
     assert np.isclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-6)
@@ -264,8 +72,8 @@ def test_the_density_is_a_gaussian_and_whitening_does_not_change_it():
 
 def test_digits_randomized_finds_at_least_the_variance_of_the_peer():
     X = np.tile(load_digits().data, (1, 9)) + np.random.default_rng(0).normal(size=(1797, 576))
-    ours, theirs = PCA(15, random_state=0).fit(X), Peer(15, random_state=0).fit(X)
-    exact = Peer(15, svd_solver="full").fit(X)
+    ours, theirs = PCA(15, random_state=0).fit(X), decomposition.PCA(15, random_state=0).fit(X)
+    exact = decomposition.PCA(15, svd_solver="full").fit(X)
     assert ours._fit_svd_solver == "randomized"
     assert np.abs(ours.explained_variance_ - exact.explained_variance_).max() < 1e-6 * exact.explained_variance_[0]
     assert ours.explained_variance_.sum() >= theirs.explained_variance_.sum() * (1 - 1e-9)
@@ -275,7 +83,10 @@ def test_randomized_of_wide_and_of_nearly_all_components():
     rng = np.random.default_rng(1)
     for shape, k in (((60, 900), 5), ((900, 60), 50), ((60, 900), 50)):
         X = rng.normal(size=shape) * np.linspace(5, 0.1, shape[1])
-        ours, exact = PCA(k, svd_solver="randomized", random_state=0).fit(X), Peer(k, svd_solver="full").fit(X)
+        ours, exact = (
+            PCA(k, svd_solver="randomized", random_state=0).fit(X),
+            decomposition.PCA(k, svd_solver="full").fit(X),
+        )
         assert np.allclose(ours.explained_variance_, exact.explained_variance_, rtol=1e-3)
         assert np.allclose(ours.components_ @ ours.components_.T, np.eye(k), atol=1e-8)
 

@@ -12,19 +12,22 @@ from sklearn.datasets import load_iris
 import latently.plot
 from latently.cluster import GaussianMixture
 from latently.distributions import Bernoulli, Beta
-from latently.factor import JADE
+from latently.factor import CCA, PCA
 from latently.infer import Posterior
 from latently.learn import select
 from latently.plot import (
-    AtomsDisplay,
+    BiplotDisplay,
     CalibrationDisplay,
+    CanonicalPairsDisplay,
     DecisionRegionsDisplay,
     DensityDisplay,
     DurationsDisplay,
+    LoadingsDisplay,
     MissingnessDisplay,
     MixtureDisplay,
     PosteriorDisplay,
     ResponsibilitiesDisplay,
+    ScreeDisplay,
     SelectionDisplay,
     SeparabilityDisplay,
     SourcesDisplay,
@@ -40,7 +43,12 @@ def mixture():
 
 
 MAKE = {
-    AtomsDisplay: lambda ax: AtomsDisplay.from_components(np.eye(4), ax=ax),
+    BiplotDisplay: lambda ax: BiplotDisplay.from_estimator(PCA(2).fit(X), X, ax=ax),
+    CanonicalPairsDisplay: lambda ax: CanonicalPairsDisplay.from_estimator(
+        CCA(1).fit(X[:, :2], X[:, 2:]), X[:, :2], X[:, 2:], ax=ax
+    ),
+    LoadingsDisplay: lambda ax: LoadingsDisplay.from_estimator(PCA(2).fit(X), ax=ax),
+    ScreeDisplay: lambda ax: ScreeDisplay.from_estimator(PCA(2).fit(X), ax=ax),
     CalibrationDisplay: lambda ax: CalibrationDisplay.from_predictions([0, 1, 1], [0.1, 0.4, 0.9], ax=ax),
     DecisionRegionsDisplay: lambda ax: DecisionRegionsDisplay.from_estimator(mixture(), X, n_points=5, ax=ax),
     DensityDisplay: lambda ax: DensityDisplay.from_estimator(mixture(), X, ax=ax),

@@ -107,7 +107,7 @@ class IncompleteFactors:
         centre = average[:-1, -1]
         root = np.linalg.cholesky(average[:-1, :-1] - np.outer(centre, centre))
         mean = coef[:, -1] + coef[:, :-1] @ centre
-        return LinearGaussian(mean, coef[:, :-1] @ root, np.maximum(noise, self.floor))
+        return LinearGaussian(mean, np.asarray(coef[:, :-1] @ root, dtype=np.float64), np.maximum(noise, self.floor))
 
     def log_prior(self, params: LinearGaussian) -> float:
         """No prior."""

@@ -79,7 +79,7 @@ class LinearGaussian:
         products = scaled[:, :, None] * self.loadings[:, None, :]  # (d, q, q)
         inner = (seen @ products.reshape(len(products), -1)).reshape(-1, q, q) + np.eye(q)
         lower = np.linalg.cholesky(inner)
-        covariance = np.linalg.inv(inner)
+        covariance = np.asarray(np.linalg.inv(inner), dtype=np.float64)
         along = step @ scaled
         mean = np.einsum("nij,nj->ni", covariance, along)
         squares = step**2 @ (1 / self.noise) - np.einsum("ij,ij->i", along, mean)
@@ -116,7 +116,7 @@ class LinearGaussian:
     def draws(self, X: Array, n_draws: int, rng: np.random.Generator) -> list[Array]:
         """The rows several times over, missing entries drawn given what is observed."""
         missing = np.isnan(X)
-        rows = missing.any(axis=1)
+        rows = np.asarray(missing.any(axis=1))
         posteriors = self.posteriors(np.asarray(X, dtype=np.float64)[rows])
         mean = np.concatenate([p.mean for p in posteriors])
         root = np.concatenate([np.linalg.cholesky(p.covariance) for p in posteriors])

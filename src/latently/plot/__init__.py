@@ -1,6 +1,7 @@
 """Pictures: Display classes that keep the numbers they show; matplotlib is loaded when the first is drawn."""
 
 from latently.plot.density import DensityDisplay
+from latently.plot.factors import BiplotDisplay, CanonicalPairsDisplay, LoadingsDisplay, ScreeDisplay
 from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
 from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
@@ -11,16 +12,19 @@ from latently.plot.shares import ResponsibilitiesDisplay
 from latently.plot.sources import AtomsDisplay, SeparabilityDisplay, SourcesDisplay
 
 __all__ = [
-    "AtomsDisplay",
+    "BiplotDisplay",
     "CalibrationDisplay",
+    "CanonicalPairsDisplay",
     "DecisionRegionsDisplay",
     "DensityDisplay",
     "DurationsDisplay",
+    "LoadingsDisplay",
     "MissingnessDisplay",
     "MixtureDisplay",
     "PartialDependenceDisplay",
     "PosteriorDisplay",
     "ResponsibilitiesDisplay",
+    "ScreeDisplay",
     "SelectionDisplay",
     "SeparabilityDisplay",
     "SourcesDisplay",

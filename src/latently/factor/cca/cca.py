@@ -1,6 +1,7 @@
 """Canonical correlation analysis."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,23 +11,21 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, Transf
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
-from latently.distributions.inputs import generator
 from latently.distributions.statistics import Moments
+from latently.factor.cca.answers import CanonicalAnswers
 from latently.factor.cca.inputs import (
     as_view,
-    completed,
+    expected_moments,
+    is_elsewhere,
     is_flat,
     is_list_of_views,
     is_out_of_core,
     open_views,
     views_moments,
 )
-from latently.factor.cca.significance import PermutationTest, WilksTest, orthonormal, permutation_test, wilks_test
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
-from latently.factor.incomplete import fit_incomplete
 from latently.factor.moments import less, moments_of
 from latently.factor.rows import read_table, verified
 from latently.learn.estimator.table import read_source
@@ -34,7 +33,7 @@ from latently.learn.estimator.table import read_source
 Array = NDArray[Any]
 
 
-class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
+class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
     """Canonical correlation analysis: directions of two (or more) views of the same rows that vary together.
 
     Has the parameters and attributes of scikit-learn's class of the same name, but is exact: correlations do not
@@ -148,13 +147,13 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         weights = check_weights(sample_weight, len(tables[0]))
         self._check_rows(len(tables[0]) if weights is None else float(weights.sum()))
         if any(np.isnan(table.sum()) and np.isnan(table).any() for table in tables):
-            return self._settle(_expected_moments(np.hstack(tables), weights))
+            return self._settle(expected_moments(np.hstack(tables), weights))
         moments = views_moments(tables, weights)
         if self._needs_rows(moments, tables):
             return self._settle(moments, self._by_rows(tables, weights, moments))
         return self._settle(moments)
 
-    fit.takes_elsewhere = True  # type: ignore[attr-defined]
+    fit.takes_elsewhere = True
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and give the scores of all views."""
@@ -215,8 +214,8 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         self._edges, self._flat = [0, width, source.n_columns], isinstance(Y, str) or getattr(Y, "ndim", 2) == 1
         source = read_source(self, source, reset=reset, allow_nan=False)
         self.n_features_in_ = width
-        if hasattr(self, "feature_names_in_"):
-            self.feature_names_in_ = self.feature_names_in_[:width]
+        if (names := getattr(self, "feature_names_in_", None)) is not None:
+            self.feature_names_in_ = names[:width]
         return moments_of(source)
 
     # from sums to directions
@@ -279,7 +278,7 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
 
     def _remember(self, moments: Moments, R: Array, rotations: list[Array], pairs: Array, strength: Array) -> None:
         mean, scale, k = moments.mean(), self._scale(moments), self.n_components
-        parts = [slice(a, b) for a, b in zip(self._edges[:-1], self._edges[1:], strict=True)]
+        parts = [slice(a, b) for a, b in pairwise(self._edges)]
         self.statistics_, self._every = moments, rotations
         self._all_correlations = np.clip(pairs[:, 0, 1], 0, 1) if len(parts) == 2 else strength
         self.rotations_ = [r[:, :k] for r in rotations]
@@ -301,101 +300,9 @@ class CCA(MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
         self.coef_ = (along @ self.y_loadings_.T * self.scales_[1]).T / self.scales_[0]
         self.intercept_ = self.means_[1] - self.coef_ @ self.means_[0]
 
-    # answers
-
-    def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
-        """(n, k) scores of the first view; with y, those of both; of a list of views, a list of scores."""
-        check_is_fitted(self)
-        if is_list_of_views(X, y):
-            return [self.transform_view(view, i) for i, view in enumerate(X)]
-        scores = self.transform_view(X, 0)
-        return scores if y is None else (scores, self.transform_view(y, 1))
-
-    def transform_view(self, X: Any, view: int) -> Array:
-        """(n, k) scores of rows of one view, counted from 0; missing entries stand at what the others let expect."""
-        check_is_fitted(self)
-        rows = verified(read_table(self, X, reset=False)) if view == 0 else as_view(X, f"view {view}")
-        mean, scale = self.means_[view], self.scales_[view]
-        if rows.shape[1] != len(mean):
-            raise ValueError(f"view {view} has {rows.shape[1]} columns, but had {len(mean)} at the fit")
-        part = slice(*self._edges[view : view + 2])
-        covariance = self.statistics_.scatter()[part, part] if np.isnan(rows).any() else np.empty(0)
-        return np.asarray((completed(rows, mean, covariance) - mean) / scale @ self.rotations_[view])
-
-    def predict(self, X: Any) -> Array:
-        """Y that the scores of X let expect: least squares through the pairs of directions."""
-        check_is_fitted(self)
-        rows = verified(read_table(self, X, reset=False))
-        part = slice(*self._edges[:2])
-        covariance = self.statistics_.scatter()[part, part] if np.isnan(rows).any() else np.empty(0)
-        found = completed(rows, self.means_[0], covariance) @ self.coef_.T + self.intercept_
-        return found[:, 0] if self._flat else found
-
-    def inverse_transform(self, X: Any, y: Any = None) -> Any:
-        """(n, d) rows that scores of the first view lead to expect; with y, those of both views."""
-        check_is_fitted(self)
-        found = [
-            np.asarray(scores) @ self.loadings_[i].T * self.scales_[i] + self.means_[i]
-            for i, scores in enumerate((X,) if y is None else (X, y))
-        ]
-        return found[0] if y is None else tuple(found)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Names of the scores of the first view: cca0, cca1, ..."""
-        check_is_fitted(self)
-        return np.array([f"{type(self).__name__.lower()}{i}" for i in range(self.n_components)], dtype=object)
-
-    # significance
-
-    def wilks(self) -> WilksTest:
-        """Test the correlations by Wilks' lambda, for Gaussian columns: one entry for each correlation there is."""
-        check_is_fitted(self)
-        if len(self.rotations_) != 2:
-            raise ValueError("Wilks' lambda is for two views")
-        if any(self._reg(2)):
-            raise ValueError("Wilks' lambda is for reg=0: use permutation_test")
-        ranks = [int(np.linalg.matrix_rank(r)) for r in self._ranks()]
-        return wilks_test(self._all_correlations, float(self.statistics_.weight), *ranks)
-
-    def _ranks(self) -> list[Array]:
-        R = self._scaled(self.statistics_)
-        a, b, c = self._edges
-        return [R[a:b, a:b], R[b:c, b:c]]
-
-    def permutation_test(self, X: Any, y: Any, n_permutations: int = 999, random_state: Any = None) -> PermutationTest:
-        """Test the correlations by shuffling the rows of one view, whatever the distribution of the columns.
-
-        Parameters
-        ----------
-        X, y
-            The rows that the model was fitted to.
-        n_permutations
-            How many shuffles.
-        random_state
-            Seed or generator.
-        """
-        check_is_fitted(self)
-        tables = self._read(X, y, reset=False)
-        if len(tables) != 2 or any(np.isnan(table).any() for table in tables):
-            raise ValueError("the permutation test is for two views of complete rows")
-        parts = zip(tables, self.means_, self.scales_, self._every, strict=True)
-        left, right = (orthonormal((table - mean) / scale, r) for table, mean, scale, r in parts)
-        return permutation_test(left, right, n_permutations, generator(random_state))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _expected_moments(table: Array, weights: Array | None) -> Moments:
-    """Moments of rows with missing values, as the Gaussian of highest likelihood has them."""
-    table = table.astype(np.float64, copy=False)
-    found, run = fit_incomplete(
-        as_source(table, weights), max(table.shape[1] - 1, 1), isotropic=True, tol=1e-8, max_iter=2000
-    )
-    weight = float(run.stats.rows)
-    zero = np.zeros(len(found.mean))
-    return Moments(np.asarray(weight), found.mean, zero, found.covariance() * weight)

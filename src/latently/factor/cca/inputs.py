@@ -1,18 +1,20 @@
 """Views as they come: tables side by side in memory, or columns of a table elsewhere."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.data.open import open_source
+from latently.data.open import as_source, open_source
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_out_of_core
 from latently.data.tables.matrix import as_matrix
 from latently.distributions.covariance import joint_moments
 from latently.distributions.inputs import patterns
 from latently.distributions.statistics import Moments
+from latently.factor.incomplete import fit_incomplete
 from latently.factor.moments import FEW
 from latently.learn.engine.reduce import reducing
 
@@ -76,8 +78,7 @@ def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weig
 
 
 def _beside(X: Any, Y: Any, weights: Any) -> tuple[ChunkSource, int]:
-    import dask.array as da
-
+    da: Any = import_module("dask.array")
     left, right = (view.to_dask_array(lengths=True) if hasattr(view, "columns") else view for view in (X, Y))
     right = right[:, None] if right.ndim == 1 else right
     if left.shape[0] != right.shape[0]:
@@ -98,4 +99,24 @@ def completed(rows: Array, mean: Array, covariance: Array) -> Array:
     return filled
 
 
-__all__ = ["as_view", "completed", "is_flat", "is_list_of_views", "is_out_of_core", "open_views", "views_moments"]
+def expected_moments(table: Array, weights: Array | None) -> Moments:
+    """Moments of rows with missing values, as the Gaussian of highest likelihood has them."""
+    table = table.astype(np.float64, copy=False)
+    found, run = fit_incomplete(
+        as_source(table, weights), max(table.shape[1] - 1, 1), isotropic=True, tol=1e-8, max_iter=2000
+    )
+    weight = float(run.stats.rows)
+    zero = np.zeros(len(found.mean))
+    return Moments(np.asarray(weight), found.mean, zero, found.covariance() * weight)
+
+
+__all__ = [
+    "as_view",
+    "completed",
+    "expected_moments",
+    "is_elsewhere",
+    "is_flat",
+    "is_list_of_views",
+    "open_views",
+    "views_moments",
+]

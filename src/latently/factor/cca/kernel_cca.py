@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -122,8 +123,8 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         n = length(views[0])
         if length(views[1]) != n:
             raise ValueError(
-                f"inconsistent numbers of samples: X has {n} rows and y has {length(views[1])}; a row of each view must "
-                "be about the same case"
+                f"inconsistent numbers of samples: X has {n} rows and y has {length(views[1])}; a row of each view "
+                "must be about the same case"
             )
         weights = check_weights(sample_weight, n)
         found = [self._features(kernel, view) for kernel, view in zip(kernels, views, strict=True)]
@@ -135,10 +136,10 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Fit, and give the scores of the first view, as a pipeline expects."""
-        return self.fit(X, y, **fit_params).transform_view(X, 0)
+        return np.asarray(self.fit(X, y, **fit_params).transform_view(X, 0))
 
     def _kernels(self) -> list[Kernel]:
-        given = list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel] * 2
+        given: list[Any] = list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel] * 2
         if len(given) != 2:
             raise ValueError(f"there are two views, but {len(given)} kernels")
         return [_NAMED[kernel]() if isinstance(kernel, str) else kernel for kernel in given]
@@ -151,8 +152,8 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         if np.isnan(rows).any():
             column = int(np.isnan(rows).any(axis=0).argmax())
             raise ValueError(
-                f"column 'x{column}' of {'X' if view == 0 else 'y'} contains NaN, which kernels cannot compare: fill it "
-                "with latently.impute.Imputer, or use latently.factor.CCA, which takes missing values"
+                f"column 'x{column}' of {'X' if view == 0 else 'y'} contains NaN, which kernels cannot compare: fill "
+                "it with latently.impute.Imputer, or use latently.factor.CCA, which takes missing values"
             )
         return rows.astype(np.float64, copy=False)
 
@@ -177,14 +178,14 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         rank = min(len(basis.variances) for basis in views.bases)
         if self.n_components > rank:
             raise ValueError(
-                f"n_components={self.n_components}, but a view varies in {rank} independent directions of feature space "
-                "only (its columns are constant, or its rows few): ask for fewer components"
+                f"n_components={self.n_components}, but a view varies in {rank} independent directions of feature "
+                "space only (its columns are constant, or its rows few): ask for fewer components"
             )
         reg = np.broadcast_to(np.asarray(self.reg, dtype=np.float64), (2,)).tolist()
         rotations, pairs, _ = solved(R, edges, views, reg)
         mean, k = moments.mean(), self.n_components
         self.rotations_ = [r[:, :k] for r in rotations]
-        self._means = [mean[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self._means = [mean[a:b] for a, b in pairwise(edges)]
         self.canonical_correlations_ = mean_correlations(pairs[:k])
         self.n_samples_, self.n_features_ = len(features[0]), [part.shape[1] for part in features]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class Views:
 
 def by_moments(R: Array, edges: Sequence[int]) -> Views:
     """Views from the covariance (d, d) of all their columns; view i has those from edges[i] to edges[i + 1]."""
-    parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [slice(a, b) for a, b in pairwise(edges)]
     bases = [_basis(R[part, part]) for part in parts]
     whiteners = [basis.vectors / np.sqrt(basis.variances) for basis in bases]
     pairs = _pairs(len(parts))
@@ -114,7 +115,7 @@ def _maxvar(cross: dict[tuple[int, int], Array], shares: list[Array]) -> tuple[l
     values, vectors = np.linalg.eigh(joint)
     r = min(map(len, shares))
     vectors, values = vectors[:, ::-1][:, :r], values[::-1][:r]
-    parts = [vectors[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [vectors[a:b] for a, b in pairwise(edges)]
     return parts, (values - 1) / (len(shares) - 1)
 
 
@@ -133,7 +134,7 @@ def solved(R: Array, edges: Sequence[int], views: Views, reg: Sequence[float]) -
         Regularisation of each view.
     """
     rotations, strength = canonical(views, reg)
-    parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [slice(a, b) for a, b in pairwise(edges)]
     sizes = [np.sqrt(np.einsum("ij,ij->j", r, R[p, p] @ r)) for r, p in zip(rotations, parts, strict=True)]
     normed = _signed([r / np.where(s > 0, s, 1.0) for r, s in zip(rotations, sizes, strict=True)])
     return normed, _pair_correlations(R, parts, normed), strength

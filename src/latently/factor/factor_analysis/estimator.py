@@ -14,13 +14,14 @@ from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.distributions.inputs import ColumnError, generator
 from latently.distributions.statistics import Moments
+from latently.factor.by_sums import LearnsBySums
 from latently.factor.factor_analysis.rotation import ORTHOMAX, orthomax, promax
 from latently.factor.factor_analysis.solve import Factors, fit_covariance
 from latently.factor.incomplete import fit_incomplete
 from latently.factor.linear_gaussian import LinearGaussian
-from latently.factor.moments import less, moments_of
-from latently.factor.pca.solvers import flipped
+from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
+from latently.factor.signs import flipped
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
@@ -29,7 +30,7 @@ Array = NDArray[Any]
 Rotation = Literal["varimax", "quartimax", "promax"]
 
 
-class FactorAnalysis(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorAnalysis(LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
 
     Takes the place of scikit-learn's class of the same name. Complete rows are summed in one pass, and the
@@ -77,7 +78,7 @@ class FactorAnalysis(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transforme
     >>> marks = skill @ [[1.0, 0.8, 0.5]] + rng.normal(size=(500, 3)) * [0.1, 0.5, 1.0]
     >>> model = FactorAnalysis(n_components=1, tol=1e-8).fit(marks)
     >>> model.components_.round(1), np.sqrt(model.noise_variance_).round(1)
-    (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 1. ]))
+    (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 0.9]))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -138,45 +139,8 @@ class FactorAnalysis(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transforme
             return self._settle(moments)
         return self._fit_missing(as_source(verified(rows), weights))
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows, which must be complete; as if all had been given to `fit`."""
-        first = not hasattr(self, "components_")
-        new = self._sums(X, sample_weight, reset=first)
-        return self._settle(new if first else self._known() + new)
-
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Undo the learning of rows; rows never learnt are an error, and change nothing."""
-        check_is_fitted(self)
-        return self._settle(less(self._known(), self._sums(X, sample_weight, reset=False)))
-
-    def merge(self, other: Self) -> Self:
-        """Take in what another model has learnt, as if its rows had been learnt here."""
-        check_is_fitted(self)
-        if type(other) is not type(self):
-            raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
-        check_is_fitted(other)
-        return self._settle(self._known() + other._known())
-
-    def _known(self) -> Moments:
-        if not hasattr(self, "statistics_"):
-            raise ValueError("this model was fitted to rows with missing values, which leave no sums: fit it anew")
-        return self.statistics_
-
-    def _sums(self, X: Any, sample_weight: Any, *, reset: bool) -> Moments:
-        rows = read_table(self, X, reset=reset)
-        weights = None if isinstance(rows, ChunkSource) else check_weights(sample_weight, len(rows))
-        moments = moments_of(rows, weights)
-        finite = np.isfinite(np.diagonal(moments.second))
-        if not finite.all():
-            verified(rows)
-            problem = ColumnError(int(np.argmin(finite)), "has missing values: partial_fit needs complete rows")
-            raise self._named(problem)
-        return moments
-
-    def _named(self, problem: ColumnError) -> ColumnError:
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return problem.named(str(names[int(problem.column)]))
+    def _without_sums(self) -> str:
+        return "this model was fitted to rows with missing values, which leave no sums: fit it anew"
 
     def _settle(self, moments: Moments) -> Self:
         weight = float(moments.weight)
@@ -204,7 +168,8 @@ class FactorAnalysis(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transforme
             return int(self.n_features_in_)
         if self.n_components > self.n_features_in_:
             raise ValueError(
-                f"n_components={self.n_components} is more than the {self.n_features_in_} columns (n_features) of X: ask for fewer factors"
+                f"n_components={self.n_components} is more than the {self.n_features_in_} columns (n_features) of X: "
+                "ask for fewer factors"
             )
         return int(self.n_components)
 

@@ -85,7 +85,7 @@ class _Problem:
         )
 
     def beyond(self, point: _Point, ahead: _Point) -> _Point:
-        """Go on in the direction of two steps, as far as they let expect (Varadhan and Roland 2008), if that is better."""
+        """Go on along two steps, as far as they let expect (Varadhan and Roland 2008), if that is better."""
         first = np.log(ahead.noise / point.noise)
         bend = np.log(ahead.next_noise / ahead.noise) - first
         size = float(np.linalg.norm(bend))

@@ -40,11 +40,12 @@ class Projections:
     def _scores(self, rows: Array, scale: Array) -> Array:
         """Scores of complete rows, in the type of the rows."""
         with np.errstate(over="ignore", invalid="ignore"):
+            turn = np.ascontiguousarray(self.components_.T)  # BLAS is faster so where there are few columns
             if self._is_near_zero:
-                found = rows @ self.components_.T
-                found -= self.components_ @ self.mean_
+                found = rows @ turn
+                found -= self.mean_ @ turn
             else:
-                found = (rows - self.mean_) @ self.components_.T
+                found = (rows - self.mean_) @ turn
             if self.whiten:
                 found /= scale
         return found.astype(rows.dtype, copy=False)

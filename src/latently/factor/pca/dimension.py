@@ -1,22 +1,41 @@
 """How many components: by a share of the variance, by evidence, by held-out rows, by what a target needs."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
+from sklearn.utils import check_random_state
 
 from latently.distributions.statistics import Moments
 from latently.factor.moments import moments_of
+from latently.factor.pca.solvers import Spectrum
 
 Array = NDArray[Any]
 FOLDS = 5
 
 
+def chosen(model: Any, spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> int:
+    """How many components, by the setting of the model."""
+    asked: Any = model.n_components
+    if isinstance(asked, Integral):
+        return min(int(asked), len(spectrum.variances))
+    if asked is None:
+        return len(spectrum.variances)
+    if asked == "mle":
+        return by_evidence(spectrum.variances, spectrum.weight)
+    if asked == "held-out":
+        return by_held_out(rows, weights, check_random_state(model.random_state))
+    if asked == "relevant":
+        return by_target(spectrum, rows, y, weights)
+    return by_share(spectrum.variances, spectrum.total, float(asked))
+
+
 def by_share(variances: Array, total: float, share: float) -> int:
     """Fewest components whose variances are more than a share of the total."""
     ratios = np.cumsum(variances) / total if total > 0 else np.ones(len(variances))
-    return int(min(np.searchsorted(ratios, share, side="right") + 1, len(variances)))
+    return min(int(np.searchsorted(ratios, share, side="right")) + 1, len(variances))
 
 
 def log_evidence(variances: Array, n: float) -> Array:
@@ -26,7 +45,7 @@ def log_evidence(variances: Array, n: float) -> Array:
 
     Examples
     --------
-    >>> log_evidence(np.array([9.0, 8.0, 1.0, 1.01, 0.99]), 100).argmax() + 1
+    >>> int(log_evidence(np.array([9.0, 6.0, 1.3, 1.0, 0.8]), 100).argmax()) + 1
     2
     """
     d = len(variances)
@@ -138,3 +157,18 @@ def relevant(squares: Array, total: float, n: float) -> int:
     after = np.maximum(total - before, floor)
     cost = k * np.log(np.maximum(before, floor) / k) + (n - k) * np.log(after / np.maximum(n - k, 1))
     return int(np.argmin(cost)) + 1
+
+
+def by_target(spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> int:
+    """As many components as the target needs."""
+    if y is None:
+        raise ValueError("n_components='relevant' asks how many components the target needs: give y to fit")
+    targets = np.asarray(y)
+    if targets.dtype.kind not in "fiub" or (targets.ndim == 1 and targets.dtype.kind in "iub"):
+        targets = (targets[:, None] == np.unique(targets)).astype(np.float64)
+    targets = targets.reshape(len(targets), -1).astype(np.float64)
+    w = np.ones(len(targets)) if weights is None else weights
+    targets = targets - w @ targets / w.sum()
+    cross = spectrum.vectors @ (((rows - spectrum.mean) * w[:, None]).T @ targets)
+    sizes = np.maximum(spectrum.variances * (spectrum.weight - 1), np.finfo(float).tiny)
+    return relevant((cross**2).sum(axis=1) / sizes, float((w @ targets**2).sum()), spectrum.weight)

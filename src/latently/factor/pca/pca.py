@@ -7,36 +7,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import Moments
-from latently.factor.incomplete import fit_incomplete
-from latently.factor.moments import less, moments_of
+from latently.factor.by_sums import LearnsBySums
+from latently.factor.moments import moments_of
 from latently.factor.pca import dimension, solvers
 from latently.factor.pca.answers import Projections
+from latently.factor.pca.missing import by_em
 from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few
 from latently.factor.pca.solvers import Spectrum
-from latently.factor.rows import read_table, verified
-from latently.learn.estimator.table import OutOfCoreMixin
+from latently.factor.rows import each_row, read_table, verified
+from latently.learn.estimator.table import Elsewhere
 from latently.learn.estimator.unconverged import warn_unconverged
 
 Array = NDArray[Any]
 Solver = Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "power"]
-_EM_TOL = 1e-7  # nats per row
 
 
-class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PCA(Projections, LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis: the orthogonal directions in which the rows vary most.
 
     Takes the place of scikit-learn's class of the same name. It is a density too: the components explain what
-    they do, and the rest is noise of one variance. Rows may have missing values (NaN); the density is then fitted by EM.
+    they do, and the rest is noise of one variance. Rows may have missing values (NaN): EM then fits the density.
     Files, sources of chunks and Dask collections are read in one pass.
 
     Parameters
@@ -51,8 +49,8 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         Whether scores have a variance of one.
     svd_solver
         "covariance_eigh" sums products of columns in one pass; "full" decomposes the rows, to full accuracy;
-        "randomized" and "arpack" find a few components of many; "power" finds one after the other. "auto" chooses by the
-        shape, as scikit-learn does.
+        "randomized" and "arpack" find a few components of many; "power" finds one after the other. "auto" chooses
+        by the shape, as scikit-learn does.
     tol
         For "arpack", "power" and EM; 0 stands for what each of them can reach.
     iterated_power
@@ -94,10 +92,11 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     >>> PCA(n_components=2).fit(X).explained_variance_ratio_
     array([0.992, 0.008])
     >>> X[0, 1] = np.nan
-    >>> PCA(n_components=1).fit(X).impute_mean(X)[0]
-    array([-1.  , -0.65])
+    >>> PCA(n_components=1).fit(X).impute_mean(X)[0].round(2)
+    array([-1.  , -0.55])
     """
 
+    _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [
             Interval(Integral, 0, None, closed="left"),
@@ -176,63 +175,30 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         rows = verified(rows)
         if not sparse.issparse(rows) and np.isnan(rows).any():
             return self._fit_missing(rows, weights)
-        spectrum = self._solved(rows, weights)
-        return self._remember(spectrum, self._count(spectrum, rows, y, weights), rows.shape[0], rows.dtype)
+        spectrum = solvers.solved(self, self._fit_svd_solver, rows, weights)
+        return self._remember(spectrum, dimension.chosen(self, spectrum, rows, y, weights), rows.shape[0], rows.dtype)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Fit, and give the scores of the rows."""
-        return self.fit(X, y, **fit_params).transform(X)
+        self.fit(X, y, **fit_params)
+        if type(X) is np.ndarray and X.dtype == self.mean_.dtype and not hasattr(self, "trace_"):
+            return each_row(X, lambda part: self._scores(part, self._scale()))  # fit has looked at the rows
+        return self.transform(X)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows, which must be complete; as if all had been given to `fit`."""
-        first = not hasattr(self, "components_")
-        new = self._sums(X, sample_weight, reset=first)
-        if first:
-            self._forget_fit()
-        return self._settle(new if first else self._known() + new)
+    def _needs_rows(self) -> bool:
+        return self.robust or self.n_components in ("held-out", "relevant")
 
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Undo the learning of rows; rows never learnt are an error, and change nothing."""
-        check_is_fitted(self)
-        return self._settle(less(self._known(), self._sums(X, sample_weight, reset=False)))
-
-    def merge(self, other: Self) -> Self:
-        """Take in what another model has learnt, as if its rows had been learnt here."""
-        check_is_fitted(self)
-        if type(other) is not type(self):
-            raise TypeError(f"cannot merge a {type(other).__name__} into a {type(self).__name__}")
-        check_is_fitted(other)
-        return self._settle(self._known() + other._known())
-
-    def _known(self) -> Moments:
-        if not hasattr(self, "statistics_"):
-            raise ValueError(
-                f"this model was fitted by svd_solver={self._fit_svd_solver!r}{' with robust=True' * self.robust}, which "
-                "keeps no sums over the rows: fit it with svd_solver='covariance_eigh', or begin with partial_fit"
-            )
-        return self.statistics_
-
-    def _sums(self, X: Any, sample_weight: Any, *, reset: bool) -> Moments:
-        if self.robust or (isinstance(self.n_components, str) and self.n_components != "mle"):
-            raise ValueError("partial_fit and forget have sums, not rows: robust and this n_components need fit")
-        rows = read_table(self, X, reset=reset, accept_sparse=True)
-        weights = None if isinstance(rows, ChunkSource) else check_weights(sample_weight, rows.shape[0])
-        moments = moments_of(rows, weights)
-        if not np.isfinite(np.diagonal(moments.second)).all():
-            verified(rows)
-            column = int(np.argmin(np.isfinite(np.diagonal(moments.second))))
-            raise self._named(ColumnError(column, "has missing values: partial_fit and forget need complete rows"))
-        return moments
-
-    def _named(self, problem: ColumnError) -> ColumnError:
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return problem.named(str(names[int(problem.column)]))
+    def _without_sums(self) -> str:
+        how = f"svd_solver={self._fit_svd_solver!r}" + (", robust=True" if self.robust else "")
+        return (
+            f"this model was fitted by {how}, or to missing values, and keeps no sums over the rows: fit it to "
+            "complete rows with svd_solver='covariance_eigh', or begin with partial_fit"
+        )
 
     # ways to a spectrum
 
     def _fit_source(self, source: ChunkSource, y: Any) -> Self:
-        if self.robust or self.n_components in ("held-out", "relevant"):
+        if self._needs_rows():
             raise ValueError("robust, 'held-out' and 'relevant' look at rows side by side: give a table in memory")
         self._fit_svd_solver = "covariance_eigh"
         moments = moments_of(source)
@@ -248,22 +214,9 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         spectrum = solvers.by_moments(moments)
         n = round(float(moments.weight)) if rows is None else rows.shape[0]
         dtype = np.dtype(np.float64) if rows is None else rows.dtype
-        self._remember(spectrum, self._count(spectrum, rows, y, weights), n, dtype)
+        self._remember(spectrum, dimension.chosen(self, spectrum, rows, y, weights), n, dtype)
         self.statistics_ = moments
         return self
-
-    def _solved(self, rows: Any, weights: Array | None) -> Spectrum:
-        data, rng = solvers.centred(rows, weights), check_random_state(self.random_state)
-        k = min(rows.shape) - (self._fit_svd_solver == "arpack") if self.n_components is None else self.n_components
-        match self._fit_svd_solver:
-            case "arpack":
-                return solvers.by_arpack(data, k, self.tol, rng)
-            case "randomized":
-                power = None if self.iterated_power == "auto" else self.iterated_power
-                return solvers.by_krylov(data, k, self.n_oversamples, power, rng)
-            case "power":
-                return solvers.by_power(data, k, self.tol, self.max_iter, rng)
-        return solvers.by_svd(data)
 
     def _fit_missing(self, rows: Any, weights: Array | None) -> Self:
         """Components by EM: the model with one factor less than columns is the Gaussian with any covariance."""
@@ -271,10 +224,10 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         d = source.n_columns
         if self.n_components in ("held-out", "relevant"):
             raise ValueError(f"n_components={self.n_components!r} needs complete rows: impute them, or give a number")
-        asked = self.n_components
-        q = asked if isinstance(asked, Integral) and 0 < asked < d else d - 1
-        spectrum = self._by_em(source, int(q))
-        k = self._count(spectrum, None, None, None)
+        asked: Any = self.n_components
+        q = int(asked) if isinstance(asked, Integral) and 0 < int(asked) < d else d - 1
+        spectrum = self._by_em(source, q)
+        k = dimension.chosen(self, spectrum, None, None, None)
         if 0 < k < q:  # the noise is that of the model with as many factors
             spectrum = self._by_em(source, k)
         dtype = np.dtype(np.float64) if isinstance(rows, ChunkSource) else rows.dtype
@@ -282,28 +235,19 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _by_em(self, source: ChunkSource, q: int) -> Spectrum:
         try:
-            found, run = fit_incomplete(source, q, isotropic=True, tol=self.tol or _EM_TOL, max_iter=self.max_iter)
+            spectrum, run = by_em(source, q, self.tol, self.max_iter)
         except ColumnError as problem:
             raise self._named(problem) from None
         self.trace_, self.converged_ = list(run.trace), run.converged
-        warn_unconverged(run.reason, "max_iter", self.max_iter)
-        weight = float(run.stats.rows)
-        left, singular, _ = np.linalg.svd(found.loadings, full_matrices=len(found.mean) <= q + 1)
-        variances = np.full(left.shape[1], found.noise[0])
-        variances[: len(singular)] += singular**2
-        unbiased = weight / (weight - 1)
-        total = float((found.loadings**2).sum() + found.noise.sum())
-        vectors = solvers.flipped(left.T)
-        return Spectrum(
-            found.mean, variances * unbiased, vectors, total * unbiased, weight, (run.n_iter, run.converged)
-        )
+        return spectrum
 
     def _fit_robust(self, rows: Any, weights: Array | None) -> Self:
         if sparse.issparse(rows):
             raise TypeError("robust=True takes dense rows: use X.toarray()")
         rows = verified(rows)
         if np.isnan(rows).any():
-            raise self._named(ColumnError(int(np.isnan(rows).any(axis=0).argmax()), "has missing values, which robust=True does not take: fill them in with latently.impute.Imputer, or use robust=False"))  # fmt: skip  # noqa: E501
+            reason = "has missing values, which robust=True cannot take: use robust=False, or latently.impute.Imputer"
+            raise self._named(ColumnError(int(np.isnan(rows).any(axis=0).argmax()), reason))
         every = np.ones(len(rows)) if weights is None else weights
         asked = (
             min(rows.shape) if self.n_components is None or isinstance(self.n_components, str) else self.n_components
@@ -311,24 +255,10 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         spectrum, self.distances_ = robust_spectrum(rows.astype(np.float64), every, asked, self.max_iter)
         self.distrusted_ = self.distances_.distrusted
         trusted = ~self.distrusted_
-        k = self._count(spectrum, rows[trusted], None, None if weights is None else weights[trusted])
+        k = dimension.chosen(self, spectrum, rows[trusted], None, None if weights is None else weights[trusted])
         return self._remember(spectrum, k, len(rows), rows.dtype)
 
     # from a spectrum to attributes
-
-    def _count(self, spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> int:
-        asked = self.n_components
-        if isinstance(asked, Integral):
-            return min(int(asked), len(spectrum.variances))
-        if asked is None:
-            return len(spectrum.variances)
-        if asked == "mle":
-            return dimension.by_evidence(spectrum.variances, spectrum.weight)
-        if asked == "held-out":
-            return dimension.by_held_out(rows, weights, check_random_state(self.random_state))
-        if asked == "relevant":
-            return _by_target(spectrum, rows, y, weights)
-        return dimension.by_share(spectrum.variances, spectrum.total, float(asked))
 
     def _remember(self, spectrum: Spectrum, k: int, n: int, dtype: Any) -> Self:
         kept, rest = spectrum.variances[:k], spectrum.variances[k:]
@@ -365,18 +295,3 @@ class PCA(Projections, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         tags.input_tags.allow_nan = not self.robust
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _by_target(spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> int:
-    """As many components as the target needs."""
-    if y is None:
-        raise ValueError("n_components='relevant' asks how many components the target needs: give y to fit")
-    targets = np.asarray(y)
-    if targets.dtype.kind not in "fiub" or (targets.ndim == 1 and targets.dtype.kind in "iub"):
-        targets = (targets[:, None] == np.unique(targets)).astype(np.float64)
-    targets = targets.reshape(len(targets), -1).astype(np.float64)
-    w = np.ones(len(targets)) if weights is None else weights
-    targets = targets - w @ targets / w.sum()
-    cross = spectrum.vectors @ (((rows - spectrum.mean) * w[:, None]).T @ targets)
-    sizes = np.maximum(spectrum.variances * (spectrum.weight - 1), np.finfo(float).tiny)
-    return dimension.relevant((cross**2).sum(axis=1) / sizes, float((w @ targets**2).sum()), spectrum.weight)

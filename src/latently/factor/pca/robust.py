@@ -8,7 +8,8 @@ from scipy.stats import chi2, norm
 
 from latently.factor.moments import moments_of
 from latently.factor.pca.dimension import by_share
-from latently.factor.pca.solvers import Spectrum, by_moments, by_svd, centred, flipped
+from latently.factor.pca.solvers import Spectrum, by_moments, by_svd, centred
+from latently.factor.signs import flipped
 
 Array = NDArray[np.float64]
 LEVEL = 0.999

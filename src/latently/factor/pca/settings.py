@@ -42,7 +42,7 @@ def check_count(asked: Any, shape: tuple[int, ...], solver: str) -> None:
             )
     elif asked == "mle" and n < d:
         raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
-    elif isinstance(asked, Integral) and asked > most:
+    elif isinstance(asked, Integral) and int(asked) > most:
         raise ValueError(_outside(asked, 0, most, solver))
 
 

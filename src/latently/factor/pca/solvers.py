@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.utils import check_random_state
 
 from latently.distributions.statistics import Moments
+from latently.factor.signs import flipped
 
 Array = NDArray[Any]
 
@@ -50,21 +52,26 @@ class Centred:
     rows : (n, d) array, or sparse with the mean not yet taken off
     mean : (d,)
     weight : sum of the weights
-    total : variance of all columns together
+    squares : sum of the squares of sparse rows about their mean
     roots : (n,) of the weights of sparse rows
     """
 
     rows: Any
     mean: Array
     weight: float
-    total: float
+    squares: float | None = None
     roots: Array | None = None
+
+    def total(self) -> float:
+        """Variance of all columns together."""
+        squares = np.einsum("ij,ij->", self.rows, self.rows, dtype=np.float64) if self.squares is None else self.squares
+        return float(squares) / max(self.weight - 1, np.finfo(float).tiny)
 
     def operator(self) -> Any:
         """The centred rows as something that multiplies vectors."""
         if not sparse.issparse(self.rows):
             return self.rows
-        A, mean, roots = self.rows, self.mean, self.roots
+        A, mean, roots = self.rows, self.mean, np.asarray(self.roots)
         return LinearOperator(
             A.shape,
             matvec=lambda v: A @ v.ravel() - roots * (mean @ v.ravel()),
@@ -82,20 +89,17 @@ def centred(rows: Any, weights: Array | None) -> Centred:
     if weights is None:
         mean = rows.mean(axis=0, dtype=np.float64)
         A = rows - mean.astype(rows.dtype)
-        shift = A.mean(axis=0)  # rounding of the mean, which matters far from zero
-        A -= shift
-        return Centred(A, mean + shift, float(len(rows)), _squares(A) / max(len(rows) - 1, 1))
+        if np.abs(mean).max() > 10 * float(np.abs(A[0]).max()):  # far from zero rounding of the mean matters
+            shift = A.mean(axis=0)
+            A, mean = A - shift, mean + shift
+        return Centred(A, mean, float(len(rows)))
     mean = weights @ rows / weights.sum()
     A = (rows - mean) * np.sqrt(weights)[:, None]
     weight = float(weights.sum())
-    total, most = _squares(A) / (weight - 1), int(min(np.ceil(weight), rows.shape[1]))
+    most = int(min(np.ceil(weight), rows.shape[1]))
     if len(A) < most:  # as many directions as repeated rows would have
         A = np.vstack([A, np.zeros((most - len(A), A.shape[1]))])
-    return Centred(A.astype(rows.dtype), mean, weight, total)
-
-
-def _squares(A: Array) -> float:
-    return float(np.einsum("ij,ij->", A, A, dtype=np.float64))
+    return Centred(A.astype(rows.dtype), mean, weight)
 
 
 def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
@@ -104,14 +108,22 @@ def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
     scaled = rows if weights is None else (sparse.diags_array(roots) @ rows).tocsr()
     mean = np.asarray(scaled.T @ roots, dtype=np.float64).ravel() / n
     squares = float(scaled.multiply(scaled).sum(dtype=np.float64))
-    return Centred(scaled, mean, n, (squares - n * float(mean @ mean)) / max(n - 1, 1), roots)
+    return Centred(scaled, mean, n, squares - n * float(mean @ mean), roots)
 
 
-def flipped(vectors: Array) -> Array:
-    """Rows with signs that make the largest entry of each positive."""
-    places = np.argmax(np.abs(vectors), axis=1)
-    signs = np.sign(vectors[np.arange(len(vectors)), places])
-    return np.asarray(vectors * np.where(signs == 0, 1, signs)[:, None])
+def solved(model: Any, solver: str, rows: Any, weights: Array | None) -> Spectrum:
+    """Directions of complete rows, by the solver and the settings of the model."""
+    data, rng = centred(rows, weights), check_random_state(model.random_state)
+    k = min(rows.shape) - (solver == "arpack") if model.n_components is None else model.n_components
+    match solver:
+        case "arpack":
+            return by_arpack(data, k, model.tol, rng)
+        case "randomized":
+            power = None if model.iterated_power == "auto" else model.iterated_power
+            return by_krylov(data, k, model.n_oversamples, power, rng)
+        case "power":
+            return by_power(data, k, model.tol, model.max_iter, rng)
+    return by_svd(data)
 
 
 def by_moments(moments: Moments) -> Spectrum:
@@ -136,7 +148,9 @@ def by_svd(data: Centred) -> Spectrum:
 
 def _of_singular(data: Centred, singular: Array, vectors: Array, steps: tuple[int, bool] = (1, True)) -> Spectrum:
     variances = np.square(singular, dtype=np.float64) / (data.weight - 1)
-    return Spectrum(data.mean, variances, flipped(vectors), data.total, data.weight, steps)
+    every = len(variances) == min(data.rows.shape)
+    total = float(variances.sum()) if every else data.total()
+    return Spectrum(data.mean, variances, flipped(vectors), total, data.weight, steps)
 
 
 def by_arpack(data: Centred, k: int, tol: float, rng: np.random.RandomState) -> Spectrum:
@@ -200,8 +214,8 @@ def _power(
     apply: Callable[[Array], Array], known: Array, values: Array, tol: float, max_iter: int, rng: np.random.RandomState
 ) -> tuple[Array, float, int, bool]:
     """The largest eigenvector that is orthogonal to those known, its value, and how the iteration ended."""
-    size = values[0] if len(values) else 0.0
-    v = rng.normal(size=known.shape[1])
+    size = float(values[0]) if len(values) else 0.0
+    v: Array = np.asarray(rng.normal(size=known.shape[1]))
     v -= known.T @ (known @ v)
     v /= np.linalg.norm(v)
     value = 0.0
