@@ -100,7 +100,9 @@ class TreeDisplay:
 
         check_is_fitted(estimator)
         words = estimator._words()
-        told = [str(c) for c in (words.classes if class_names is None else class_names)] if _has_classes(words) else None
+        told = (
+            [str(c) for c in (words.classes if class_names is None else class_names)] if _has_classes(words) else None
+        )
         return cls(_boxes(estimator.nodes_, words, told, max_depth), told).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -235,7 +237,15 @@ class PartialDependenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, column: Any, *, target: Any = None, grid: Any = None, rows: int = 50, ax: Any = None
+        cls,
+        estimator: Any,
+        X: Any,
+        column: Any,
+        *,
+        target: Any = None,
+        grid: Any = None,
+        rows: int = 50,
+        ax: Any = None,
     ) -> Self:
         """Draw what a fitted model says along a numeric column.
 

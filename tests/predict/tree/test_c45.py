@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 from scipy.stats import beta
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from tests.predict.tree.tables import lenses, tennis
 
 from latently import compiled
 from latently.predict import DecisionTreeClassifier
 from latently.predict.tree.pruning.pessimistic import extra_errors
-
-from tests.predict.tree.tables import lenses, tennis
 
 # entropy 0.9403, Quinlan 1986 and Mitchell 1997
 GAIN = {"outlook": 0.2467, "humidity": 0.1518, "wind": 0.0481, "temperature": 0.0292}

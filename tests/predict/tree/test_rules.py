@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests.predict.tree.tables import tennis
 
 from latently.predict import DecisionTreeClassifier, DecisionTreeRegressor
-
-from tests.predict.tree.tables import tennis
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 

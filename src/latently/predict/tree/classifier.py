@@ -63,7 +63,6 @@ class ClassAnswers(DecideMixin, ClassifierScore):
     def _class_counts(self) -> list[int]:
         return [len(classes) for classes in self._class_list]
 
-
     def _adopt_told(self, told: Any) -> Any:
         """Take in the classes that a pass over chunks has found; give their weights."""
         self._adopt_classes([told.classes], False)

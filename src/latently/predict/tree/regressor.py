@@ -200,6 +200,11 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
         self.leaf_targets_ = leaf_targets.LeafTargets.of(grown, targets, weights)
         return grown
 
+    def _cut(self, leaves: NDArray[np.bool_]) -> None:
+        if self.leaf_targets_ is not None:
+            self.leaf_targets_ = self.leaf_targets_.taken(self.nodes_.kept(leaves))
+        super()._cut(leaves)
+
     def _with_models(self, grown: Grown, rows: Array, targets: Targets, weights: Array | None) -> Grown:
         """Grow linear models at the leaves."""
         if self.n_outputs_ > 1 or self.criterion in ("absolute_error", "poisson"):

@@ -177,7 +177,9 @@ class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
         both = super()._tree_weights(targets, weights, counts)
         if self._labels is None:
             return both
-        drawn = np.arange(len(self._labels)) if counts is None else np.repeat(np.arange(len(counts)), counts.astype(int))
+        drawn = (
+            np.arange(len(self._labels)) if counts is None else np.repeat(np.arange(len(counts)), counts.astype(int))
+        )
         own = compute_sample_weight("balanced", self._labels, indices=drawn)
         return np.asarray(own if both is None else own * both, dtype=np.float64)
 

@@ -132,8 +132,10 @@ class ImportanceMixin:
         if hasattr(self, "classes_"):
             told = values[:, 0].argmax(axis=1) if values.shape[1] == 1 else values.argmax(axis=2)
             known = self._class_list  # type: ignore[attr-defined]
-            named = known[0].take(told) if len(known) == 1 else np.column_stack(
-                [c.take(told[:, o]) for o, c in enumerate(known)]
+            named = (
+                known[0].take(told)
+                if len(known) == 1
+                else np.column_stack([c.take(told[:, o]) for o, c in enumerate(known)])
             )
             return float(np.mean(named == truth))
         flat = values[:, :, 0].reshape(truth.shape)

@@ -78,7 +78,9 @@ def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.
     """Whole numbers of a setting, in the kernel's order; `even` if all weights are one."""
     criterion = CRITERIA[setting.criterion]
     counts = setting.min_samples_leaf > 1 and not even
-    plain = (targets.by_class and criterion == 0) or (not targets.is_class and criterion == 2 and targets.starts[0] == 1)
+    plain = (targets.by_class and criterion == 0) or (
+        not targets.is_class and criterion == 2 and targets.starts[0] == 1
+    )
     plain &= setting.min_samples_leaf == 1 and setting.min_weight_leaf <= 0 and not setting.is_random
     limits = (setting.max_depth, setting.min_samples_split, setting.min_samples_leaf, setting.max_leaf_nodes)
     flags = (setting.is_random, counts, targets.by_class, plain)

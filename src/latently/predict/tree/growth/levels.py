@@ -174,12 +174,14 @@ def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int | No
     sketches = [Sketch(seed) for seed in seeds]
     open_ = [(t, 0) for t in range(len(seeds))]
     small: list[tuple[int, int]] = []
+    sizes: list[float] = []
     while open_:
         counted = reduce(partial(_count_chunk, job, sketches, open_)).sums
         small += [place for place, (rows, _) in zip(open_, counted, strict=True) if rows <= fetched]
+        sizes += [rows for rows in counted[:, 0] if rows <= fetched]
         large = [place for place, (rows, _) in zip(open_, counted, strict=True) if rows > fetched]
         open_ = _split_all(job, reduce, sketches, large)
-    _grow_small(job, reduce, sketches, small, fetched)
+    _grow_small(job, reduce, sketches, small, np.array(sizes))
     return [_joined(job, sketch) for sketch in sketches]
 
 
@@ -256,9 +258,7 @@ def _bin_chunk(job: Job, sketches: list[Sketch], places: list[tuple[int, int]], 
     bins, extra = np.zeros((len(places), d, size, job.setting_width)), np.zeros((len(places), 2))
     counts = bool(job.whole[7])
     for codes, slots, targets, weights in _each_tree(job, sketches, places, chunk):
-        compiled.tree.grow.add_bins(
-            codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins
-        )
+        compiled.tree.grow.add_bins(codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins)
         inside = slots >= 0
         extra[:, 0] += np.bincount(slots[inside], minlength=len(places))
         if not targets.is_class:
@@ -328,12 +328,14 @@ def _how(job: Job, bins: Array, best_i: Any, best_f: Array, best_list: NDArray[n
 
 
 def _grow_small(
-    job: Job, reduce: Reduction, sketches: list[Sketch], places: list[tuple[int, int]], fetched: int
+    job: Job, reduce: Reduction, sketches: list[Sketch], places: list[tuple[int, int]], sizes: Array
 ) -> None:
     """Fetch the rows of nodes, as many at a time as there is room for, and grow their sub-trees."""
-    at_once = max(1, _BATCH_ROWS // max(fetched, 1)) if fetched else len(places)
-    for start in range(0, len(places), at_once):
-        part = places[start : start + at_once]
+    batch = np.floor_divide(np.cumsum(sizes), _BATCH_ROWS).astype(np.int64)
+    for number in range(int(batch.max(initial=-1)) + 1):
+        part = [place for place, mine in zip(places, batch, strict=True) if mine == number]
+        if not part:
+            continue
         parts = list(reduce.each(partial(_fetch_chunk, job, sketches, part)))
         slots, codes, weights = (np.concatenate([found[i] for found in parts]) for i in range(3))
         targets = _concatenated([found[3] for found in parts])
@@ -382,7 +384,15 @@ def _joined(job: Job, sketch: Sketch) -> Nodes:
             first, own = sketch.first[node], sketch.sums[node]
             below = [(first, None, 0), (first + 1, None, 0)] if first >= 0 else []
             listed = sketch.lists[node]
-            row = [sketch.feature[node], -1, 1 - sketch.missing[node] if first >= 0 else 0, own[0], 0, 0, sketch.cut[node]]
+            row = [
+                sketch.feature[node],
+                -1,
+                1 - sketch.missing[node] if first >= 0 else 0,
+                own[0],
+                0,
+                0,
+                sketch.cut[node],
+            ]
             real.append([sketch.threshold[node], own[2], own[1]])
             sums.append(own[3 : 3 + job.n_sums])
         else:

@@ -6,7 +6,7 @@ the table that is not above it; the best ratio counts among columns of at least 
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +132,9 @@ def grow_multiway(
 
 def _refuse(setting: Setting, targets: Targets) -> None:
     if len(targets.starts) > 2 or (not targets.is_class and targets.starts[0] > 1):
-        raise ValueError("many-way splits and fractional cases are for one output: use nominal='groups', missing='side'")
+        raise ValueError(
+            "many-way splits and fractional cases are for one output: use nominal='groups', missing='side'"
+        )
     if setting.criterion in ("absolute_error", "poisson"):
         raise ValueError(f"criterion={setting.criterion!r} is for two-way splits: use nominal='groups', missing='side'")
     if setting.is_random or setting.max_leaf_nodes > 0:

@@ -150,9 +150,7 @@ def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
     return chunk.n_rows, weight, 0.0, classes, counts
 
 
-def _job(
-    estimator: Any, reading: Reading, told: Told, some: Array, seeds: list[int], draw: Draw | None
-) -> levels.Job:
+def _job(estimator: Any, reading: Reading, told: Told, some: Array, seeds: list[int], draw: Draw | None) -> levels.Job:
     params = estimator._growth_params()
     bins = make_bins(some, columns.n_categories(estimator), estimator.max_bins, n_rows=told.n_rows)
     setting = make_setting(params, told.n_rows, estimator.n_features_in_)

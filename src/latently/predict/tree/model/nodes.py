@@ -114,7 +114,15 @@ class Nodes:
 
     def leafed(self, leaves: NDArray[np.bool_]) -> "Nodes":
         """Give the same nodes, some of them leaves."""
-        gone = {"kind": LEAF, "feature": -1, "threshold": 0.0, "first": -1, "n_children": 0, "missing": 0, "list_len": 0}
+        gone = {
+            "kind": LEAF,
+            "feature": -1,
+            "threshold": 0.0,
+            "first": -1,
+            "n_children": 0,
+            "missing": 0,
+            "list_len": 0,
+        }
         changed: dict[str, Any] = {}
         for name, value in gone.items():
             changed[name] = getattr(self, name).copy()
