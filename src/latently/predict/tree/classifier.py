@@ -135,7 +135,8 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"sky": ["sun", "rain", "sun", "rain"], "wind": [1.0, 2.0, 9.0, None]})
-    >>> tree = DecisionTreeClassifier.c45(confidence=None, min_samples_leaf=1).fit(table, ["play", "stay", "stay", "stay"])
+    >>> tree = DecisionTreeClassifier.c45(confidence=None, min_samples_leaf=1)
+    >>> tree = tree.fit(table, ["play", "stay", "stay", "stay"])
     >>> print(*tree.rules(), sep="; ")
     wind <= 1: play; wind > 1: stay
     """

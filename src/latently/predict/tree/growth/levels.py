@@ -1,8 +1,8 @@
 """Trees from tables that are not in memory: bins of nodes are sums over chunks, one level after the other.
 
 Nodes of many rows are split by sums that the engine adds up wherever the rows are. As soon as a node has few rows
-they are fetched, and its sub-tree grows here; for the same bins the splits are those of a table in memory, since what is
-drawn at a node depends on its place in the tree only.
+they are fetched, and its sub-tree grows here. For the same bins the splits are those of a table in memory, since what
+is drawn at a node depends on its place in the tree only.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from latently.predict.tree.model.nodes import Nodes
 Array = NDArray[np.float64]
 FETCHED_ROWS = 1 << 18
 """A node of at most so many rows is grown in memory."""
-_BATCH_ROWS: Final = 1 << 22  # rows that are fetched in one pass
+_BATCH_ROWS: Final = 1 << 23  # rows that are fetched in one pass
 _SUMS_BYTES: Final = 1 << 28  # bins that are summed in one pass
 
 

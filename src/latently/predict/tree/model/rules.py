@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def explained(nodes: Nodes, row: Array, words: Words) -> Explanation:
     path = sorted(paths_of(nodes, row).indices.tolist())
     gains = nodes.gains() * nodes.weight[0]
     steps = [_step(nodes, path[0], "all rows", None, 0.0, words)]
-    for above, node in zip(path[:-1], path[1:], strict=True):
+    for above, node in pairwise(path):
         name = words.columns[int(nodes.feature[above])]
         text = condition(nodes, above, node - int(nodes.first[above]), words)
         if np.isnan(row[0, nodes.feature[above]]) and "missing" not in text:

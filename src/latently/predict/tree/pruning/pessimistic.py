@@ -18,7 +18,7 @@ def extra_errors(n: float, errors: float, confidence: float) -> float:
     Examples
     --------
     >>> round(extra_errors(6, 0, 0.25), 3), round(extra_errors(16, 1, 0.25), 3)
-    (1.238, 1.511)
+    (1.238, 1.476)
     """
     if errors < 1:
         base = n * (1 - confidence ** (1 / n))
