@@ -1,7 +1,6 @@
 """Linear models at the leaves."""
 
 import numpy as np
-import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold, cross_val_score
 

@@ -259,7 +259,7 @@ def scan_squared(hist, bins, n, total, found):
 @njit(nogil=True, cache=True)
 def positive(left, right, total, n_out):
     """Whether both branches have targets above zero, beyond rounding."""
-    for k in range(1, n_out + 1):
+    for k in range(1, n_out + 1):  # noqa: SIM110
         if left[k] <= ROUNDING * total[k] or right[k] <= ROUNDING * total[k]:
             return False
     return True
@@ -489,8 +489,8 @@ def n_orders(is_cat, starts):
 @njit(nogil=True, cache=True)
 def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
     """Try the cuts of a column whose n bins in `space` are filled."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
-    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    _, n_bins, offsets, lows, highs, is_cat, signs = table
+    hist, _, bins, listed, left, right, _, found, miss = space
     size, lo, hi, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], np.nan, -1
     has_missing = bins[n - 1] == size and not is_cat[f]
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
@@ -522,9 +522,9 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
 def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
                  best_list):  # fmt: skip
     """Try the cuts of a column for absolute errors, which take the rows themselves."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
-    T, y, w, starts = targets
-    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    codes, n_bins, offsets, lows, highs, is_cat, _ = table
+    T, _, w, starts = targets
+    hist, _, bins, listed, _, _, lookup, found, _ = space
     size, lo, hi, m, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start, np.nan, -1
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
     if bins[n - 1] == size and not is_cat[f]:
@@ -546,7 +546,7 @@ def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, rea
     """Try the cuts of a column; give whether it varies among the rows."""
     codes, n_bins, offsets, lows, highs, is_cat, signs = table
     T, y, w, starts = targets
-    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    hist, bits, bins, listed, left, right, lookup, found, _ = space
     size, lo, hi, m = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start
     if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and whole[BY_CLASS] and m <= FEW:
         found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
@@ -693,7 +693,7 @@ def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
 @njit(nogil=True, cache=True)
 def lost_any(codes, rows, start, stop, f, n_bins):
     """Whether a column is missing in any of the rows."""
-    for i in range(start, stop):
+    for i in range(start, stop):  # noqa: SIM110
         if codes[rows[i], f] == n_bins:
             return True
     return False
@@ -722,7 +722,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     the list, last code on the left, place of its first row; (nodes, 3) floats: threshold, impurity, weight;
     (nodes, s) statistics; and lists.
     """
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    codes, n_bins, _, _, _, _, signs = table
     T, y, w, starts = targets
     m, d, by_class, criterion = len(rows), codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
     width = (starts[-1] if by_class else T.shape[1]) + whole[CHECKS_COUNTS]
@@ -823,7 +823,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
 @njit(nogil=True, cache=True)
 def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_list):
     """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    _, n_bins, _, _, _, _, _ = table
     d, size, width = H.shape
     space = (
         np.empty((size, width)), np.zeros(1, dtype=np.uint64), np.empty(size, np.int64), np.empty(size, np.int64),
@@ -847,42 +847,3 @@ def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_
             varied += 1
             try_bins(f, table, n, starts, stats, whole, real, seed, np.uint64(d + visited), bounds, space, best_i,
                      best_f, best_list)  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def route(codes, n_bins, first, feature, cut, missing, list_start, list_len, lists, out):
-    """Node of each row in a tree that is under construction; `first` of a node is -1 where rows stop.
-
-    Listed codes go to the child that the missing ones do not go to.
-    """
-    for i in range(len(codes)):
-        node = 0
-        while first[node] >= 0:
-            f = feature[node]
-            c, place = codes[i, f], missing[node]
-            if list_len[node] > 0:
-                for j in range(list_start[node], list_start[node] + list_len[node]):
-                    if lists[j] == c:
-                        place = 1 - missing[node]
-            elif c != n_bins[f]:
-                place = 0 if c <= cut[node] else 1
-            node = first[node] + place
-        out[i] = node
-
-
-@njit(nogil=True, cache=True)
-def add_bins(codes, slots, y, T, w, by_class, counts, H):
-    """Add the statistics of rows to the bins of the nodes they are in: H (nodes, d, bins, s); slot -1 is none."""
-    for i in range(len(codes)):
-        s = slots[i]
-        if s < 0 or w[i] <= 0:
-            continue
-        for f in range(codes.shape[1]):
-            bin_ = H[s, f, codes[i, f]]
-            if by_class:
-                bin_[y[i]] += w[i]
-            else:
-                for k in range(T.shape[1]):
-                    bin_[k] += w[i] * T[i, k]
-            if counts:
-                bin_[len(bin_) - 1] += 1.0

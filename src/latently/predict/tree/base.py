@@ -58,6 +58,7 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _class_counts: Any  # number of classes of each output, ones for a regression
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -74,11 +75,6 @@ class BaseTree(Elsewhere, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _errors(self, y: Any) -> reduced_error.Errors:
         """What pruning on other rows counts."""
-
-    @property
-    @abstractmethod
-    def _class_counts(self) -> list[int]:
-        """Number of classes of each output, ones for a regression."""
 
     # learning
 

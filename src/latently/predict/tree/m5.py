@@ -76,7 +76,7 @@ def _columns(nodes: Nodes) -> NDArray[np.bool_]:
         used[parents[node]] |= used[node]
     for node in range(1, len(nodes)):
         above[node] |= above[parents[node]]
-    return (used | above) & (nodes.n_categories == 0)
+    return np.asarray((used | above) & (nodes.n_categories == 0))
 
 
 def _fit_all(nodes: Nodes, X: Array, through: Any, y: Array, w: Array) -> _Fits:

@@ -195,7 +195,7 @@ class BaseForest(Elsewhere, BaseEstimator):  # type: ignore[misc]
             return n
         if isinstance(self.max_samples, int | np.integer):
             return int(self.max_samples)
-        return max(round(n * self.max_samples), 1)
+        return int(max(round(n * self.max_samples), 1))
 
     def _threads(self) -> AbstractContextManager[None]:
         if self.n_jobs is None or self.n_jobs == 0:

@@ -199,7 +199,7 @@ def _refuse(setting: Setting) -> None:
 def _slots(job: Job, sketch: Sketch, codes: NDArray[Any], wanted: dict[int, int]) -> NDArray[np.int64]:
     """Slot of each row: the place among the wanted nodes of the one that it is in, -1 if it is in none."""
     nodes = np.empty(len(codes), dtype=np.int64)
-    compiled.tree.grow.route(codes, job.bins.n_bins, *sketch.arrays(), nodes)
+    compiled.tree.levels.route(codes, job.bins.n_bins, *sketch.arrays(), nodes)
     table = np.full(len(sketch.first), -1, dtype=np.int64)
     table[list(wanted)] = list(wanted.values())
     return table[nodes]
@@ -258,7 +258,9 @@ def _bin_chunk(job: Job, sketches: list[Sketch], places: list[tuple[int, int]], 
     bins, extra = np.zeros((len(places), d, size, job.setting_width)), np.zeros((len(places), 2))
     counts = bool(job.whole[7])
     for codes, slots, targets, weights in _each_tree(job, sketches, places, chunk):
-        compiled.tree.grow.add_bins(codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins)
+        compiled.tree.levels.add_bins(
+            codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins
+        )
         inside = slots >= 0
         extra[:, 0] += np.bincount(slots[inside], minlength=len(places))
         if not targets.is_class:

@@ -240,7 +240,7 @@ def _branches(table: Table, node: Branch) -> list[Branch]:
         values = table.values[node.feature]
         at = np.searchsorted(values, node.threshold, side="right") - 1
         if table.rules.criterion == "gain_ratio":
-            node.threshold = float(values[max(at, 0)])
+            node.threshold = float(values[max(int(at), 0)])
     return shared_out(table, node, node.rows, node.weights, x)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -218,7 +219,7 @@ def _joined(nodes: Nodes, way: Sequence[tuple[int, int]], words: Words) -> tuple
 
 def as_frame(found: Sequence[Rule]) -> Any:
     """Rules as a pandas frame."""
-    import pandas as pd
+    pd: Any = import_module("pandas")
 
     return pd.DataFrame(
         {
