@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from latently.plot import TreeDisplay
 from latently.predict import DecisionTreeClassifier
 
 rng = np.random.default_rng(0)
@@ -25,3 +26,6 @@ for rule in tree.rules():
     print(" ", rule)
 print(tree.explain({"contract": "monthly", "months": 6.0, "calls": 1.0}))
 print(tree.predict_proba(pd.DataFrame({"contract": [None], "months": [6.0], "calls": [1.0]})))
+
+display = TreeDisplay.from_estimator(tree)
+display.figure_.savefig("tree_c45.png", dpi=80, bbox_inches="tight")

@@ -17,3 +17,4 @@ low, high = forest.predict_quantiles(X[:3], [0.1, 0.9]).T
 print("80 % intervals:", [(float(a), float(b)) for a, b in zip(low, high, strict=True)])
 display = PartialDependenceDisplay.from_estimator(forest, X, "bmi", grid=[-0.05, 0.0, 0.05, 0.1])
 print("along bmi:", display.average.round(0).tolist())
+display.figure_.savefig("tree_forest.png", dpi=80, bbox_inches="tight")
