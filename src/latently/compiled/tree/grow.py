@@ -23,7 +23,7 @@ MIX_B = np.uint64(0x94D049BB133111EB)
 BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 S27, S30, S31, S58, S63 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(58), np.uint64(63)
 ONE, S6 = np.uint64(1), np.uint64(6)
-FEW = 24  # rows that are rather sorted than counted
+FEW = 32  # rows that are rather sorted than counted
 LOW_BIT = np.array([
     0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4, 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18,
     12, 5, 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19,
@@ -205,19 +205,25 @@ def scan_gini(hist, bins, n, total, left, right, found):
 
 
 @njit(nogil=True, cache=True)
-def sweep_gini(codes, rows, start, stop, f, n_bins, y, w, total, keys, bins, left, right, found):
-    """Do the same for a few rows one by one; give the number of distinct codes, or -1 if a value is missing."""
-    m, K, weight = stop - start, len(left), 0.0
-    for i in range(m):
+def sort_few(codes, rows, start, stop, f, n_bins, keys):
+    """Sort a few rows by their codes: keys are codes times 64 plus places; False if a value is missing."""
+    for i in range(stop - start):
         c = np.int64(codes[rows[start + i], f])
         if c == n_bins:
-            return -1
+            return False
         key = (c << 6) + i
         j = i
         while j > 0 and keys[j - 1] > key:
             keys[j] = keys[j - 1]
             j -= 1
         keys[j] = key
+    return True
+
+
+@njit(nogil=True, cache=True)
+def sweep_gini(keys, m, y, w, total, bins, left, right, found):
+    """Find the best cut of a few sorted rows for the Gini index; give the number of distinct codes."""
+    K, weight = len(left), 0.0
     squares_left, squares_right, wl = 0.0, 0.0, 0.0
     for k in range(K):
         left[k], right[k] = 0.0, total[k]
@@ -240,6 +246,26 @@ def sweep_gini(codes, rows, start, stop, f, n_bins, y, w, total, keys, bins, lef
         left[k] += h
         right[k] -= h
         wl += h
+    return n
+
+
+@njit(nogil=True, cache=True)
+def sweep_squared(keys, m, T, total, bins, found):
+    """Find the best cut of a few sorted rows for squared errors; give the number of distinct codes."""
+    wl, sl, n = 0.0, 0.0, 0
+    for i in range(m):
+        c = keys[i] >> 6
+        if n == 0 or bins[n - 1] != c:
+            if n:
+                sr = total[1] - sl
+                value = sl * sl / wl + sr * sr / (total[0] - wl)
+                if value > found[0]:
+                    found[0], found[1] = value, n - 1
+            bins[n] = c
+            n += 1
+        at = keys[i] & 63
+        wl += T[at, 0]
+        sl += T[at, 1]
     return n
 
 
@@ -548,14 +574,17 @@ def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, rea
     T, y, w, starts = targets
     hist, bits, bins, listed, left, right, lookup, found, _ = space
     size, lo, hi, m = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start
-    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and whole[BY_CLASS] and m <= FEW:
+    few = m <= FEW and whole[PLAIN] and not is_cat[f] and signs[f] == 0
+    if few and sort_few(codes, rows, start, stop, f, size, lookup):
         found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-        n = sweep_gini(codes, rows, start, stop, f, size, y, w, stats, lookup, bins, left, right, found)
-        if n >= 0:
-            better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
-            return n > 1
-    n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist, bits,
-               bins)  # fmt: skip
+        if whole[BY_CLASS]:
+            n = sweep_gini(lookup, m, y, w, stats, bins, left, right, found)
+        else:
+            n = sweep_squared(lookup, m, T, stats, bins, found)
+        better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
+        return n > 1
+    n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist,
+               bits, bins)  # fmt: skip
     if n > 1 and whole[CRITERION] == ABSOLUTE:
         try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
                      best_list)  # fmt: skip
