@@ -25,6 +25,7 @@ from latently.plot import (
     LoadingsDisplay,
     MissingnessDisplay,
     MixtureDisplay,
+    PartialDependenceDisplay,
     PosteriorDisplay,
     ResponsibilitiesDisplay,
     ScreeDisplay,
@@ -33,9 +34,16 @@ from latently.plot import (
     SourcesDisplay,
     StatePathDisplay,
     TransitionGraphDisplay,
+    TreeDisplay,
 )
+from latently.predict import DecisionTreeClassifier
 
 X = load_iris().data
+Y = load_iris().target
+
+
+def tree():
+    return DecisionTreeClassifier(max_depth=2).fit(X, Y)
 
 
 def mixture():
@@ -55,6 +63,7 @@ MAKE = {
     DurationsDisplay: lambda ax: DurationsDisplay.from_predictions([2.0, np.inf], ax=ax),
     MissingnessDisplay: lambda ax: MissingnessDisplay.from_table(X, ax=ax),
     MixtureDisplay: lambda ax: MixtureDisplay.from_estimator(mixture(), X, ax=ax),
+    PartialDependenceDisplay: lambda ax: PartialDependenceDisplay.from_estimator(tree(), X, 2, ax=ax),
     PosteriorDisplay: lambda ax: PosteriorDisplay.from_posterior(Posterior(Beta(2, 2), Bernoulli(), [1, 0]), ax=ax),
     ResponsibilitiesDisplay: lambda ax: ResponsibilitiesDisplay.from_estimator(mixture(), X, ax=ax),
     SelectionDisplay: lambda ax: SelectionDisplay.from_selection(select([mixture()], X), ax=ax),
@@ -62,6 +71,7 @@ MAKE = {
     SourcesDisplay: lambda ax: SourcesDisplay.from_estimator(JADE().fit(X), X, ax=ax),
     StatePathDisplay: lambda ax: StatePathDisplay.from_predictions([0.0, 1.0], np.eye(2), [0, 1], ax=ax),
     TransitionGraphDisplay: lambda ax: TransitionGraphDisplay.from_predictions(np.eye(2), ax=ax),
+    TreeDisplay: lambda ax: TreeDisplay.from_estimator(tree(), ax=ax),
 }
 
 

@@ -43,10 +43,9 @@ def test_any_number_of_threads_gives_the_same_bits(make):
 
 def test_out_of_the_bag_is_the_mean_of_the_trees_that_did_not_see_a_row():
     forest = RandomForestClassifier(30, oob_score=True, random_state=0).fit(X, Y)
-    row, votes = 7, []
-    for tree in forest.estimators_:
-        if row not in draw(tree.random_state, len(X), len(X)):
-            votes.append(tree.predict_proba(X[row : row + 1])[0])
+    row = 7
+    outside = [tree for tree in forest.estimators_ if row not in draw(tree.random_state, len(X), len(X))]
+    votes = [tree.predict_proba(X[row : row + 1])[0] for tree in outside]
     assert 4 < len(votes) < 20
     assert forest.oob_decision_function_[row] == pytest.approx(np.mean(votes, axis=0))
     assert forest.oob_score_ == pytest.approx(0.95, abs=0.02)

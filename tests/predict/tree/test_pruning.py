@@ -75,3 +75,11 @@ def test_noise_is_not_significant(make):
     assert make().fit(noise, y).n_nodes_ > 5
     assert make(significance=1e-3).fit(noise, y).n_nodes_ == 1
     assert make(significance=1e-3, max_depth=1).fit(noise, noise[:, 0] > 0).n_nodes_ == 3
+
+
+def test_quantiles_of_a_pruned_leaf_are_of_all_its_rows():
+    tree = DecisionTreeRegressor(ccp_alpha=1e5).fit(D, T)
+    assert tree.n_nodes_ == 1
+    assert tree.predict_quantiles(D[:1], [0.0, 1.0])[0].tolist() == [T.min(), T.max()]
+    whole = DecisionTreeRegressor().fit(D, T).prune(D, np.full(len(T), T.mean()))
+    assert whole.predict_quantiles(D[:1], [0.0, 1.0])[0].tolist() == [T.min(), T.max()]

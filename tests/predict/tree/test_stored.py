@@ -45,13 +45,16 @@ def same(here, there):
 
 
 MODELS = [
-    (DecisionTreeClassifier(random_state=0), "label"),
-    (DecisionTreeClassifier(random_state=0, criterion="entropy", max_features=2, min_samples_leaf=5), "label"),
-    (DecisionTreeClassifier(random_state=0, class_weight="balanced", max_depth=4), "label"),
-    (DecisionTreeRegressor(random_state=0, min_samples_leaf=3), "number"),
+    (DecisionTreeClassifier(random_state=0, max_bins=40), "label"),
+    (
+        DecisionTreeClassifier(random_state=0, criterion="entropy", max_features=2, min_samples_leaf=5, max_bins=40),
+        "label",
+    ),
+    (DecisionTreeClassifier(random_state=0, class_weight="balanced", max_depth=4, max_bins=40), "label"),
+    (DecisionTreeRegressor(random_state=0, min_samples_leaf=20, max_bins=40), "number"),
     (DecisionTreeRegressor(random_state=0, max_bins=20, ccp_alpha=0.001), "number"),
-    (RandomForestClassifier(4, random_state=0), "label"),
-    (RandomForestRegressor(3, random_state=0, max_depth=6, max_samples=0.5), "number"),
+    (RandomForestClassifier(3, random_state=0, max_bins=40, max_depth=8), "label"),
+    (RandomForestRegressor(2, random_state=0, max_depth=6, max_samples=0.5, max_bins=40), "number"),
 ]
 
 

@@ -23,7 +23,7 @@ MIX_B = np.uint64(0x94D049BB133111EB)
 BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 S27, S30, S31, S58, S63 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(58), np.uint64(63)
 ONE, S6 = np.uint64(1), np.uint64(6)
-FEW = 24  # rows that are rather sorted than counted
+FEW = 32  # rows that are rather sorted than counted
 LOW_BIT = np.array([
     0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4, 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18,
     12, 5, 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19,
@@ -205,19 +205,25 @@ def scan_gini(hist, bins, n, total, left, right, found):
 
 
 @njit(nogil=True, cache=True)
-def sweep_gini(codes, rows, start, stop, f, n_bins, y, w, total, keys, bins, left, right, found):
-    """Do the same for a few rows one by one; give the number of distinct codes, or -1 if a value is missing."""
-    m, K, weight = stop - start, len(left), 0.0
-    for i in range(m):
+def sort_few(codes, rows, start, stop, f, n_bins, keys):
+    """Sort a few rows by their codes: keys are codes times 64 plus places; False if a value is missing."""
+    for i in range(stop - start):
         c = np.int64(codes[rows[start + i], f])
         if c == n_bins:
-            return -1
+            return False
         key = (c << 6) + i
         j = i
         while j > 0 and keys[j - 1] > key:
             keys[j] = keys[j - 1]
             j -= 1
         keys[j] = key
+    return True
+
+
+@njit(nogil=True, cache=True)
+def sweep_gini(keys, m, y, w, total, bins, left, right, found):
+    """Find the best cut of a few sorted rows for the Gini index; give the number of distinct codes."""
+    K, weight = len(left), 0.0
     squares_left, squares_right, wl = 0.0, 0.0, 0.0
     for k in range(K):
         left[k], right[k] = 0.0, total[k]
@@ -244,6 +250,26 @@ def sweep_gini(codes, rows, start, stop, f, n_bins, y, w, total, keys, bins, lef
 
 
 @njit(nogil=True, cache=True)
+def sweep_squared(keys, m, T, total, bins, found):
+    """Find the best cut of a few sorted rows for squared errors; give the number of distinct codes."""
+    wl, sl, n = 0.0, 0.0, 0
+    for i in range(m):
+        c = keys[i] >> 6
+        if n == 0 or bins[n - 1] != c:
+            if n:
+                sr = total[1] - sl
+                value = sl * sl / wl + sr * sr / (total[0] - wl)
+                if value > found[0]:
+                    found[0], found[1] = value, n - 1
+            bins[n] = c
+            n += 1
+        at = keys[i] & 63
+        wl += T[at, 0]
+        sl += T[at, 1]
+    return n
+
+
+@njit(nogil=True, cache=True)
 def scan_squared(hist, bins, n, total, found):
     """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
     wl, sl = 0.0, 0.0
@@ -259,7 +285,7 @@ def scan_squared(hist, bins, n, total, found):
 @njit(nogil=True, cache=True)
 def positive(left, right, total, n_out):
     """Whether both branches have targets above zero, beyond rounding."""
-    for k in range(1, n_out + 1):
+    for k in range(1, n_out + 1):  # noqa: SIM110
         if left[k] <= ROUNDING * total[k] or right[k] <= ROUNDING * total[k]:
             return False
     return True
@@ -489,8 +515,8 @@ def n_orders(is_cat, starts):
 @njit(nogil=True, cache=True)
 def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
     """Try the cuts of a column whose n bins in `space` are filled."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
-    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    _, n_bins, offsets, lows, highs, is_cat, signs = table
+    hist, _, bins, listed, left, right, _, found, miss = space
     size, lo, hi, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], np.nan, -1
     has_missing = bins[n - 1] == size and not is_cat[f]
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
@@ -522,9 +548,9 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
 def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
                  best_list):  # fmt: skip
     """Try the cuts of a column for absolute errors, which take the rows themselves."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
-    T, y, w, starts = targets
-    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    codes, n_bins, offsets, lows, highs, is_cat, _ = table
+    T, _, w, starts = targets
+    hist, _, bins, listed, _, _, lookup, found, _ = space
     size, lo, hi, m, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start, np.nan, -1
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
     if bins[n - 1] == size and not is_cat[f]:
@@ -546,16 +572,19 @@ def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, rea
     """Try the cuts of a column; give whether it varies among the rows."""
     codes, n_bins, offsets, lows, highs, is_cat, signs = table
     T, y, w, starts = targets
-    hist, bits, bins, listed, left, right, lookup, found, miss = space
+    hist, bits, bins, listed, left, right, lookup, found, _ = space
     size, lo, hi, m = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start
-    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and whole[BY_CLASS] and m <= FEW:
+    few = m <= FEW and whole[PLAIN] and not is_cat[f] and signs[f] == 0
+    if few and sort_few(codes, rows, start, stop, f, size, lookup):
         found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-        n = sweep_gini(codes, rows, start, stop, f, size, y, w, stats, lookup, bins, left, right, found)
-        if n >= 0:
-            better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
-            return n > 1
-    n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist, bits,
-               bins)  # fmt: skip
+        if whole[BY_CLASS]:
+            n = sweep_gini(lookup, m, y, w, stats, bins, left, right, found)
+        else:
+            n = sweep_squared(lookup, m, T, stats, bins, found)
+        better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
+        return n > 1
+    n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist,
+               bits, bins)  # fmt: skip
     if n > 1 and whole[CRITERION] == ABSOLUTE:
         try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
                      best_list)  # fmt: skip
@@ -693,7 +722,7 @@ def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
 @njit(nogil=True, cache=True)
 def lost_any(codes, rows, start, stop, f, n_bins):
     """Whether a column is missing in any of the rows."""
-    for i in range(start, stop):
+    for i in range(start, stop):  # noqa: SIM110
         if codes[rows[i], f] == n_bins:
             return True
     return False
@@ -722,7 +751,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     the list, last code on the left, place of its first row; (nodes, 3) floats: threshold, impurity, weight;
     (nodes, s) statistics; and lists.
     """
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    codes, n_bins, _, _, _, _, signs = table
     T, y, w, starts = targets
     m, d, by_class, criterion = len(rows), codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
     width = (starts[-1] if by_class else T.shape[1]) + whole[CHECKS_COUNTS]
@@ -823,7 +852,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
 @njit(nogil=True, cache=True)
 def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_list):
     """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
+    _, n_bins, _, _, _, _, _ = table
     d, size, width = H.shape
     space = (
         np.empty((size, width)), np.zeros(1, dtype=np.uint64), np.empty(size, np.int64), np.empty(size, np.int64),
@@ -847,42 +876,3 @@ def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_
             varied += 1
             try_bins(f, table, n, starts, stats, whole, real, seed, np.uint64(d + visited), bounds, space, best_i,
                      best_f, best_list)  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def route(codes, n_bins, first, feature, cut, missing, list_start, list_len, lists, out):
-    """Node of each row in a tree that is under construction; `first` of a node is -1 where rows stop.
-
-    Listed codes go to the child that the missing ones do not go to.
-    """
-    for i in range(len(codes)):
-        node = 0
-        while first[node] >= 0:
-            f = feature[node]
-            c, place = codes[i, f], missing[node]
-            if list_len[node] > 0:
-                for j in range(list_start[node], list_start[node] + list_len[node]):
-                    if lists[j] == c:
-                        place = 1 - missing[node]
-            elif c != n_bins[f]:
-                place = 0 if c <= cut[node] else 1
-            node = first[node] + place
-        out[i] = node
-
-
-@njit(nogil=True, cache=True)
-def add_bins(codes, slots, y, T, w, by_class, counts, H):
-    """Add the statistics of rows to the bins of the nodes they are in: H (nodes, d, bins, s); slot -1 is none."""
-    for i in range(len(codes)):
-        s = slots[i]
-        if s < 0 or w[i] <= 0:
-            continue
-        for f in range(codes.shape[1]):
-            bin_ = H[s, f, codes[i, f]]
-            if by_class:
-                bin_[y[i]] += w[i]
-            else:
-                for k in range(T.shape[1]):
-                    bin_[k] += w[i] * T[i, k]
-            if counts:
-                bin_[len(bin_) - 1] += 1.0

@@ -2,8 +2,8 @@
 
 Nodes of all trees stand in one set of arrays. `kind` is 0 for a leaf, 1 for a threshold, 2 for two groups of
 categories, 3 for a branch for each category. Children stand side by side from `first` on; `missing` is the place of the
-child that a missing value goes to. Codes of categories are in X as they are; NaN and whatever is not below `n_categories`
-is a missing value.
+child that a missing value goes to. Codes of categories are in X as they are; NaN and whatever is not below
+`n_categories` is a missing value.
 """
 
 import math

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ from latently.predict.tree.pruning import cost_complexity, reduced_error
 Array = NDArray[np.float64]
 
 
+_VIEWS: WeakKeyDictionary[Any, tuple[Nodes, TreeView]] = WeakKeyDictionary()  # beside the trees, not a part of them
 WHOLE_1, REAL_0 = Interval(Integral, 1, None, closed="left"), Interval(Real, 0.0, None, closed="left")
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -56,6 +58,7 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _class_counts: Any  # number of classes of each output, ones for a regression
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -72,11 +75,6 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _errors(self, y: Any) -> reduced_error.Errors:
         """What pruning on other rows counts."""
-
-    @property
-    @abstractmethod
-    def _class_counts(self) -> list[int]:
-        """Number of classes of each output, ones for a regression."""
 
     # learning
 
@@ -105,9 +103,8 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_outputs_ = 1
         nodes = grow_stored(self, X, y, [seed], None, self._adopt_told)[0]
         self.max_features_ = make_setting(self._growth_params(), 2, self.n_features_in_).max_features
-        if self.ccp_alpha > 0:
-            nodes = cost_complexity.pruned(nodes, float(self.ccp_alpha))
         self._adopt(nodes)
+        self._prune_by_cost()
         return self
 
     @abstractmethod
@@ -154,20 +151,20 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return Rules(self.criterion, self.nominal == "values", self.missing == "fractional")
 
     def _settle(self, grown: Grown, targets: Targets) -> None:
-        nodes = grown.nodes
+        self._adopt(grown.nodes)
+        self._prune_by_cost()
+
+    def _prune_by_cost(self) -> None:
         if self.ccp_alpha > 0:
-            nodes = cost_complexity.pruned(nodes, float(self.ccp_alpha))
-        self._adopt(nodes)
+            self._cut(cost_complexity.leaves_at(self.nodes_, float(self.ccp_alpha)))
+
+    def _cut(self, leaves: NDArray[np.bool_]) -> None:
+        """Make some nodes leaves."""
+        self._adopt(self.nodes_.cut(leaves))
 
     def _adopt(self, nodes: Nodes) -> None:
         self.nodes_ = nodes
         self.n_nodes_ = len(nodes)
-        self.__dict__.pop("_view", None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_view", None)
-        return state
 
     # pruning
 
@@ -184,10 +181,12 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
             Their weights.
         """
         check_is_fitted(self)
+        if getattr(self, "linear_", None) is not None:
+            raise ValueError("a tree with linear models is pruned while it grows: prune is for leaf='mean'")
         rows = columns.read_columns(self, X, reset=False)
         check_consistent_length(rows, y)
         weights = check_weights(sample_weight, len(rows))
-        self._adopt(reduced_error.pruned(self.nodes_, rows, self._errors(y), weights))
+        self._cut(reduced_error.leaves_for(self.nodes_, rows, self._errors(y), weights))
         return self
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Bunch:
@@ -205,9 +204,11 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """The tree as scikit-learn's tools read it."""
         if "nodes_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no tree_ before it is fitted")
-        if "_view" not in self.__dict__:
-            self._view = TreeView(self.nodes_, self._class_counts)
-        return self._view
+        known = _VIEWS.get(self)
+        if known is None or known[0] is not self.nodes_:
+            known = self.nodes_, TreeView(self.nodes_, self._class_counts)
+            _VIEWS[self] = known
+        return known[1]
 
     @property
     def feature_importances_(self) -> Array:

@@ -29,17 +29,19 @@ class ClassAnswers(DecideMixin, ClassifierScore):
     classes_: Any
     n_classes_: Any
     n_outputs_: int
+    class_weight: Any
+    _values: Any
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Class of the highest probability; (n,), or (n, outputs)."""
-        best = self._values(X).argmax(axis=2)  # type: ignore[attr-defined]
+        best = self._values(X).argmax(axis=2)
         if self.n_outputs_ == 1:
             return np.asarray(self.classes_.take(best[:, 0]))
         return np.column_stack([classes.take(best[:, o]) for o, classes in enumerate(self.classes_)])
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """(n, K) probabilities of the classes; a list of them for several outputs."""
-        values = self._values(X)  # type: ignore[attr-defined]
+        values = self._values(X)
         if self.n_outputs_ == 1:
             return values[:, 0, : self.n_classes_]
         return [values[:, o, :k] for o, k in enumerate(self.n_classes_)]
@@ -66,7 +68,7 @@ class ClassAnswers(DecideMixin, ClassifierScore):
     def _adopt_told(self, told: Any) -> Any:
         """Take in the classes that a pass over chunks has found; give their weights."""
         self._adopt_classes([told.classes], False)
-        weight = self.class_weight  # type: ignore[attr-defined]
+        weight = self.class_weight
         if weight is None:
             return None
         if isinstance(weight, dict):
@@ -135,7 +137,8 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"sky": ["sun", "rain", "sun", "rain"], "wind": [1.0, 2.0, 9.0, None]})
-    >>> tree = DecisionTreeClassifier.c45(confidence=None, min_samples_leaf=1).fit(table, ["play", "stay", "stay", "stay"])
+    >>> tree = DecisionTreeClassifier.c45(confidence=None, min_samples_leaf=1)
+    >>> tree = tree.fit(table, ["play", "stay", "stay", "stay"])
     >>> print(*tree.rules(), sep="; ")
     wind <= 1: play; wind > 1: stay
     """

@@ -36,7 +36,8 @@ class _Fits:
 
     coef: Array
     intercept: Array
-    error: Array  # (nodes,) mean absolute error, raised for the number of weights
+    square: Array  # (nodes,) mean squared error
+    weights: Array  # (nodes,) how many weights a model has
 
 
 def fit_models(nodes: Nodes, X: Array, y: Array, w: Array | None, smoothing: float) -> tuple[Nodes, LinearLeaves]:
@@ -75,49 +76,55 @@ def _columns(nodes: Nodes) -> NDArray[np.bool_]:
         used[parents[node]] |= used[node]
     for node in range(1, len(nodes)):
         above[node] |= above[parents[node]]
-    return (used | above) & (nodes.n_categories == 0)
+    return np.asarray((used | above) & (nodes.n_categories == 0))
 
 
 def _fit_all(nodes: Nodes, X: Array, through: Any, y: Array, w: Array) -> _Fits:
     n, columns = len(nodes), _columns(nodes)
-    coef, intercept, error = np.zeros((n, X.shape[1])), np.zeros(n), np.zeros(n)
+    coef, intercept, square, weights = np.zeros((n, X.shape[1])), np.zeros(n), np.zeros(n), np.ones(n)
     for node in range(n):
         rows = through.indices[through.indptr[node] : through.indptr[node + 1]]
         rows = rows[w[rows] > 0]
         chosen = np.flatnonzero(columns[node])
         chosen = chosen[np.ptp(X[np.ix_(rows, chosen)], axis=0) > 0] if len(rows) else chosen[:0]
-        freedom = 1.0
         intercept[node] = np.average(y[rows], weights=w[rows])
-        if len(chosen) and len(rows) > 3 and np.ptp(y[rows]) > 0:
-            coef[node, chosen], intercept[node], freedom = _line(X[np.ix_(rows, chosen)], y[rows], w[rows])
-        residual = np.average(np.abs(y[rows] - intercept[node] - X[rows] @ coef[node]), weights=w[rows])
-        count = float(w[rows].sum())
-        error[node] = residual * (count + freedom) / max(count - freedom, 1e-3 * count)
-    return _Fits(coef, intercept, error)
+        square[node] = np.average((y[rows] - intercept[node]) ** 2, weights=w[rows])
+        if len(chosen) and len(rows) > len(chosen) + 1 and np.ptp(y[rows]) > 0:
+            line, at = _line(X[np.ix_(rows, chosen)], y[rows], w[rows])
+            less = np.average((y[rows] - at - X[np.ix_(rows, chosen)] @ line) ** 2, weights=w[rows])
+            size, count = len(chosen) + 1.0, float(w[rows].sum())
+            if less * _raised(count, size) ** 2 < square[node] * _raised(count, 1.0) ** 2:
+                coef[node, chosen], intercept[node], square[node], weights[node] = line, at, less, size
+    return _Fits(coef, intercept, square, weights)
 
 
-def _line(X: Array, y: Array, w: Array) -> tuple[Array, float, float]:
-    """Weights, intercept and effective number of parameters of a Bayesian linear model of scaled columns."""
+def _raised(n: float, weights: float) -> float:
+    """By how much an error is raised that was reached with so many weights on n rows."""
+    return (n + weights) / (n - weights) if n > weights else 10.0
+
+
+def _line(X: Array, y: Array, w: Array) -> tuple[Array, float]:
+    """Weights and intercept of a Bayesian linear model of scaled columns."""
     centre, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a search that has not ended is good enough for one node of many
         model = BayesianLinearRegression().fit((X - centre) / scale, y, sample_weight=w)
     coef = model.coef_ / scale
-    freedom = 1.0 + float(np.clip(X.shape[1] - model.lambda_ * np.trace(model.sigma_), 0, X.shape[1]))
-    return coef, float(model.intercept_ - centre @ coef), freedom
+    return coef, float(model.intercept_ - centre @ coef)
 
 
 def _chosen(nodes: Nodes, fits: _Fits) -> NDArray[np.bool_]:
     """The nodes to be leaves: those whose own model has no more error than the branches below."""
-    leaves, below = nodes.is_leaf.copy(), fits.error.copy()
+    leaves, below, size = nodes.is_leaf.copy(), fits.square.copy(), fits.weights.copy()
     for node in np.flatnonzero(~nodes.is_leaf)[::-1]:
         children = np.array(nodes.children(int(node)))
-        under = np.average(below[children], weights=nodes.weight[children])
-        if fits.error[node] <= under:
+        under = float(np.average(below[children], weights=nodes.weight[children]))
+        params, n = float(size[children].sum()) + 1, float(nodes.weight[node])
+        if fits.square[node] * _raised(n, fits.weights[node]) ** 2 <= under * _raised(n, params) ** 2:
             leaves[node] = True
         else:
-            below[node] = under
+            below[node], size[node] = under, params
     return leaves
 
 

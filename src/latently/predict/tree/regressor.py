@@ -37,16 +37,19 @@ class NumberAnswers(RegressorScore):
     """What regressors with `_values` say."""
 
     n_outputs_: int
-    _class_counts: ClassVar[list[int]] = [1]
+    _values: Any
+    _class_counts: list[int]
+    leaf_targets_: leaf_targets.LeafTargets | None
+    linear_: m5.LinearLeaves | None
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
         """Mean of the leaf; (n,), or (n, outputs)."""
-        values = self._values(X)[:, :, 0]  # type: ignore[attr-defined]
+        values = self._values(X)[:, :, 0]
         return np.asarray(values[:, 0] if self.n_outputs_ == 1 else values)
 
     def _adopt_told(self, told: Any) -> Any:
         """Take in what a pass over chunks has found about the targets."""
-        self.n_outputs_, self._class_counts = 1, [1]  # type: ignore[misc]
+        self.n_outputs_, self._class_counts = 1, [1]
         self.leaf_targets_ = self.linear_ = None
         if getattr(self, "leaf", "mean") == "linear":
             raise ValueError("leaf='linear' is for tables in memory")
@@ -164,7 +167,8 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     @classmethod
     def m5(cls, min_samples_leaf: int = 4, **params: Any) -> Self:
         """Quinlan's M5: linear models at the leaves, pruned by their adjusted errors and smoothed."""
-        return cls(**({"leaf": "linear", "min_samples_leaf": min_samples_leaf} | params))
+        own: dict[str, Any] = {"leaf": "linear", "min_samples_leaf": min_samples_leaf}
+        return cls(**(own | params))
 
     # learning
 
@@ -200,6 +204,11 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
         self.leaf_targets_ = leaf_targets.LeafTargets.of(grown, targets, weights)
         return grown
 
+    def _cut(self, leaves: NDArray[np.bool_]) -> None:
+        if self.leaf_targets_ is not None:
+            self.leaf_targets_ = self.leaf_targets_.taken(self.nodes_.kept(leaves))
+        super()._cut(leaves)
+
     def _with_models(self, grown: Grown, rows: Array, targets: Targets, weights: Array | None) -> Grown:
         """Grow linear models at the leaves."""
         if self.n_outputs_ > 1 or self.criterion in ("absolute_error", "poisson"):
@@ -212,9 +221,10 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     # answers
 
     def _values(self, X: Any) -> Array:
-        if getattr(self, "linear_", None) is None:
-            return super()._values(X)
-        return np.asarray(self.linear_.predict(self.nodes_, self._rows(X))[:, None, None])
+        linear = getattr(self, "linear_", None)
+        if linear is None:
+            return np.asarray(super()._values(X))
+        return np.asarray(linear.predict(self.nodes_, self._rows(X))[:, None, None])
 
     def predict_quantiles(self, X: Any, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """(n, q) quantiles of the targets at the leaf of each row, for one output.

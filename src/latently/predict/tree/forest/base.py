@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 from warnings import warn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,7 @@ from latently.predict.tree.model import answers
 from latently.predict.tree.model.answers import Packed
 
 Array = NDArray[np.float64]
+_PACKED: WeakKeyDictionary[Any, tuple[Any, Packed]] = WeakKeyDictionary()
 
 
 class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +47,11 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
+    def _expected_failed_checks(self) -> dict[str, str]:
+        reason = "rows are drawn at random: one of weight two is not drawn like two rows"
+        names = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+        return dict.fromkeys(names, reason)
+
     # what a kind of forest says about itself
 
     @abstractmethod
@@ -59,7 +66,8 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
         """Weights of the rows of a tree, from those of the rows and how often each was drawn."""
         if counts is None:
             return weights
-        return counts if weights is None else counts * weights
+        both = counts if weights is None else counts * weights
+        return both if both.any() else weights  # all rows with a weight, if none of them was drawn
 
     # learning
 
@@ -153,7 +161,6 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
 
     def _adopt(self, trees: list[Any]) -> None:
         self.estimators_ = [*self.estimators_, *trees]
-        self.__dict__.pop("_packed", None)
 
     def _tree_params(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
@@ -167,12 +174,8 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
         tree.n_features_in_, tree.n_outputs_ = self.n_features_in_, self.n_outputs_
         tree.max_features_ = make_setting(self._tree_params(), 2, self.n_features_in_).max_features
         self._tell_tree(tree, grown)
-        nodes = grown.nodes
-        if self.ccp_alpha > 0:
-            from latently.predict.tree.pruning import cost_complexity
-
-            nodes = cost_complexity.pruned(nodes, float(self.ccp_alpha))
-        tree._adopt(nodes)
+        tree._adopt(grown.nodes)
+        tree._prune_by_cost()
         return tree
 
     def _tell_tree(self, tree: Any, grown: Any) -> None:
@@ -192,7 +195,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
             return n
         if isinstance(self.max_samples, int | np.integer):
             return int(self.max_samples)
-        return max(round(n * self.max_samples), 1)
+        return int(max(round(n * self.max_samples), 1))
 
     def _threads(self) -> AbstractContextManager[None]:
         if self.n_jobs is None or self.n_jobs == 0:
@@ -201,15 +204,13 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
 
     # what the forest is
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_packed", None)
-        return state
-
     @property
     def estimator(self) -> Any:
         """A tree like those of the forest, not fitted."""
         return self._tree_class(**self._tree_params())
+
+    def __bool__(self) -> bool:
+        return True  # a forest without trees is a forest
 
     def __len__(self) -> int:
         return len(self.estimators_)
@@ -277,10 +278,17 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
         return self._of_rows(self._rows(X))
 
     def _of_rows(self, rows: Array) -> Array:
-        if "_packed" not in self.__dict__ or len(self._packed.trees) != len(self.estimators_):
-            self._packed = Packed.of([tree._smoothed() for tree in self.estimators_])
         with self._threads():
-            return self._packed.mean(rows)
+            return self._packed().mean(rows)
+
+    def _packed(self) -> Packed:
+        """The trees behind each other, kept from one question to the next but not as a part of the model."""
+        settings = tuple((id(tree.nodes_), getattr(tree, "m", 0)) for tree in self.estimators_)
+        known = _PACKED.get(self)
+        if known is None or known[0] != settings:
+            known = settings, Packed.of([tree._smoothed() for tree in self.estimators_])
+            _PACKED[self] = known
+        return known[1]
 
 
 def _all_leaves(trees: Sequence[Any], chunk: Any) -> NDArray[np.int64]:

@@ -77,7 +77,7 @@ class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(20, oob_score=True, random_state=0).fit(X, y)
+    >>> forest = RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, y)
     >>> bool(forest.oob_score_ > 0.9)
     True
     >>> forest.predict_proba(X[:1]).round(1)

@@ -43,7 +43,7 @@ def grow_binary(
     seed
         Of the draws of columns and thresholds. They depend on the seed and the place of a node in the tree only.
     """
-    n, d = codes.shape
+    n = len(codes)
     even = weights is None
     w = np.ones(n) if weights is None else weights
     rows = np.arange(n, dtype=np.uint32) if even else np.flatnonzero(w > 0).astype(np.uint32)

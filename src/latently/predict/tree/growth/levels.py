@@ -1,8 +1,8 @@
 """Trees from tables that are not in memory: bins of nodes are sums over chunks, one level after the other.
 
 Nodes of many rows are split by sums that the engine adds up wherever the rows are. As soon as a node has few rows
-they are fetched, and its sub-tree grows here; for the same bins the splits are those of a table in memory, since what is
-drawn at a node depends on its place in the tree only.
+they are fetched, and its sub-tree grows here. For the same bins the splits are those of a table in memory, since what
+is drawn at a node depends on its place in the tree only.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from latently.predict.tree.model.nodes import Nodes
 Array = NDArray[np.float64]
 FETCHED_ROWS = 1 << 18
 """A node of at most so many rows is grown in memory."""
-_BATCH_ROWS: Final = 1 << 22  # rows that are fetched in one pass
+_BATCH_ROWS: Final = 1 << 23  # rows that are fetched in one pass
 _SUMS_BYTES: Final = 1 << 28  # bins that are summed in one pass
 
 
@@ -174,12 +174,14 @@ def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int | No
     sketches = [Sketch(seed) for seed in seeds]
     open_ = [(t, 0) for t in range(len(seeds))]
     small: list[tuple[int, int]] = []
+    sizes: list[float] = []
     while open_:
         counted = reduce(partial(_count_chunk, job, sketches, open_)).sums
         small += [place for place, (rows, _) in zip(open_, counted, strict=True) if rows <= fetched]
+        sizes += [rows for rows in counted[:, 0] if rows <= fetched]
         large = [place for place, (rows, _) in zip(open_, counted, strict=True) if rows > fetched]
         open_ = _split_all(job, reduce, sketches, large)
-    _grow_small(job, reduce, sketches, small, fetched)
+    _grow_small(job, reduce, sketches, small, np.array(sizes))
     return [_joined(job, sketch) for sketch in sketches]
 
 
@@ -197,7 +199,7 @@ def _refuse(setting: Setting) -> None:
 def _slots(job: Job, sketch: Sketch, codes: NDArray[Any], wanted: dict[int, int]) -> NDArray[np.int64]:
     """Slot of each row: the place among the wanted nodes of the one that it is in, -1 if it is in none."""
     nodes = np.empty(len(codes), dtype=np.int64)
-    compiled.tree.grow.route(codes, job.bins.n_bins, *sketch.arrays(), nodes)
+    compiled.tree.levels.route(codes, job.bins.n_bins, *sketch.arrays(), nodes)
     table = np.full(len(sketch.first), -1, dtype=np.int64)
     table[list(wanted)] = list(wanted.values())
     return table[nodes]
@@ -256,7 +258,9 @@ def _bin_chunk(job: Job, sketches: list[Sketch], places: list[tuple[int, int]], 
     bins, extra = np.zeros((len(places), d, size, job.setting_width)), np.zeros((len(places), 2))
     counts = bool(job.whole[7])
     for codes, slots, targets, weights in _each_tree(job, sketches, places, chunk):
-        compiled.tree.grow.add_bins(codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins)
+        compiled.tree.levels.add_bins(
+            codes, slots, targets.codes, targets.dense, weights, targets.by_class, counts, bins
+        )
         inside = slots >= 0
         extra[:, 0] += np.bincount(slots[inside], minlength=len(places))
         if not targets.is_class:
@@ -326,12 +330,14 @@ def _how(job: Job, bins: Array, best_i: Any, best_f: Array, best_list: NDArray[n
 
 
 def _grow_small(
-    job: Job, reduce: Reduction, sketches: list[Sketch], places: list[tuple[int, int]], fetched: int
+    job: Job, reduce: Reduction, sketches: list[Sketch], places: list[tuple[int, int]], sizes: Array
 ) -> None:
     """Fetch the rows of nodes, as many at a time as there is room for, and grow their sub-trees."""
-    at_once = max(1, _BATCH_ROWS // max(fetched, 1)) if fetched else len(places)
-    for start in range(0, len(places), at_once):
-        part = places[start : start + at_once]
+    batch = np.floor_divide(np.cumsum(sizes), _BATCH_ROWS).astype(np.int64)
+    for number in range(int(batch.max(initial=-1)) + 1):
+        part = [place for place, mine in zip(places, batch, strict=True) if mine == number]
+        if not part:
+            continue
         parts = list(reduce.each(partial(_fetch_chunk, job, sketches, part)))
         slots, codes, weights = (np.concatenate([found[i] for found in parts]) for i in range(3))
         targets = _concatenated([found[3] for found in parts])

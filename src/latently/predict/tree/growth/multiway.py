@@ -1,8 +1,8 @@
 """Trees by the rules of ID3 and C4.5: a branch for each category, cases split where a value is missing.
 
-The numbers are those of Weka's J48, which is C4.5 release 8: a numeric split loses log2(candidates) / n of its gain, needs
-a tenth of the rows per class (between the least number and 25) on both sides, and is moved to the greatest value of
-the table that is not above it; the best ratio counts among columns of at least average gain.
+The numbers are those of Weka's J48, which is C4.5 release 8: a numeric split loses log2(candidates) / n of its gain,
+needs a tenth of the rows per class (between the least number and 25) on both sides, and is moved to the greatest value
+of the table that is not above it; the best ratio counts among columns of at least average gain.
 """
 
 from dataclasses import dataclass, field
@@ -240,7 +240,7 @@ def _branches(table: Table, node: Branch) -> list[Branch]:
         values = table.values[node.feature]
         at = np.searchsorted(values, node.threshold, side="right") - 1
         if table.rules.criterion == "gain_ratio":
-            node.threshold = float(values[max(at, 0)])
+            node.threshold = float(values[max(int(at), 0)])
     return shared_out(table, node, node.rows, node.weights, x)
 
 

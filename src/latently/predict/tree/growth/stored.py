@@ -69,6 +69,7 @@ class Reading:
         return found
 
     def __call__(self, chunk: Chunk) -> tuple[Targets, Array | None]:
+        """Targets and weights of a chunk."""
         assert self.told is not None
         if self.told.classes is None:
             numbers, _ = read_numbers(self.labels(chunk), self.who)

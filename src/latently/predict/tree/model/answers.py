@@ -53,7 +53,7 @@ class Packed:
 
 
 def _add_chunk(packed: Packed, chunk: Chunk) -> Array:
-    X = chunk.X
+    X = np.asarray(chunk.X, dtype=np.float64)
     out = np.zeros((len(X), packed.values.shape[1]))
     if packed.is_plain and not np.isnan(X).any():
         compiled.tree.walk.add_values(

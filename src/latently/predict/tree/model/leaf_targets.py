@@ -1,7 +1,7 @@
 """The targets of the rows of the fit, leaf by leaf: what quantiles are made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LeafTargets:
-    """Targets in the order of the leaves, each with its share of its leaf."""
+    """Targets in an order in which those of every node stand side by side: starts[i] to stops[i]."""
 
     targets: Array  # (m,)
-    shares: Array  # (m,)
-    starts: NDArray[np.int64]  # (nodes + 1,) rows of node i, of leaves only, are starts[i] to stops[i]
-    stops: NDArray[np.int64]
+    weights: Array  # (m,)
+    starts: NDArray[np.int64]  # (nodes,)
+    stops: NDArray[np.int64]  # (nodes,)
 
     @classmethod
     def of(cls, grown: Any, targets: Any, weights: Array | None) -> "LeafTargets | None":
@@ -27,12 +27,16 @@ class LeafTargets:
         rows = grown.rows
         w = np.ones(len(rows)) if weights is None else weights[rows]
         stops = grown.starts + grown.nodes.samples
-        per_node = grown.nodes.weight
-        shares = np.empty(len(rows))
-        for node in np.flatnonzero(grown.nodes.is_leaf):
-            part = slice(grown.starts[node], stops[node])
-            shares[part] = w[part] / per_node[node]
-        return cls(targets.dense[rows, 1] + targets.centre[0], shares, grown.starts, stops)
+        return cls(targets.dense[rows, 1] + targets.centre[0], w, grown.starts, stops)
+
+    def taken(self, kept: NDArray[np.int64]) -> "LeafTargets":
+        """Those of some of the nodes."""
+        return replace(self, starts=self.starts[kept], stops=self.stops[kept])
+
+    def at(self, node: int) -> tuple[Array, Array]:
+        """Targets of a node, and their shares."""
+        part = slice(self.starts[node], self.stops[node])
+        return self.targets[part], self.weights[part] / self.weights[part].sum()
 
 
 def quantiles(trees: Sequence[LeafTargets | None], leaves: Sequence[NDArray[np.int64]], levels: ArrayLike) -> Array:
@@ -54,5 +58,4 @@ def quantiles(trees: Sequence[LeafTargets | None], leaves: Sequence[NDArray[np.i
 def _at(tree: LeafTargets | None, leaf: int) -> tuple[Array, Array]:
     if tree is None:
         raise ValueError("the targets of the leaves are not known: the tree was grown with several outputs or shares")
-    part = slice(tree.starts[leaf], tree.stops[leaf])
-    return tree.targets[part], tree.shares[part]
+    return tree.at(leaf)

@@ -53,7 +53,7 @@ class Nodes:
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
         """(n,) whether a node is a leaf."""
-        return self.kind == LEAF
+        return np.asarray(self.kind == LEAF)
 
     @property
     def is_fractional(self) -> bool:
@@ -97,7 +97,7 @@ class Nodes:
         """(d,) gains by column."""
         inner = ~self.is_leaf
         total = np.bincount(self.feature[inner], self.gains()[inner], minlength=len(self.n_categories))
-        return np.asarray(total / total.sum()) if normalised and total.sum() > 0 else total
+        return np.asarray(total / total.sum() if normalised and total.sum() > 0 else total, dtype=np.float64)
 
     def cut(self, leaves: NDArray[np.bool_]) -> "Nodes":
         """Give the tree with some nodes made leaves, and what was below them left out."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -164,7 +166,7 @@ def explained(nodes: Nodes, row: Array, words: Words) -> Explanation:
     path = sorted(paths_of(nodes, row).indices.tolist())
     gains = nodes.gains() * nodes.weight[0]
     steps = [_step(nodes, path[0], "all rows", None, 0.0, words)]
-    for above, node in zip(path[:-1], path[1:], strict=True):
+    for above, node in pairwise(path):
         name = words.columns[int(nodes.feature[above])]
         text = condition(nodes, above, node - int(nodes.first[above]), words)
         if np.isnan(row[0, nodes.feature[above]]) and "missing" not in text:
@@ -217,7 +219,7 @@ def _joined(nodes: Nodes, way: Sequence[tuple[int, int]], words: Words) -> tuple
 
 def as_frame(found: Sequence[Rule]) -> Any:
     """Rules as a pandas frame."""
-    import pandas as pd
+    pd: Any = import_module("pandas")
 
     return pd.DataFrame(
         {

@@ -58,11 +58,11 @@ def path(nodes: Nodes) -> tuple[Array, Array]:
     return np.array(alphas), np.array(impurities)
 
 
-def pruned(nodes: Nodes, alpha: float) -> Nodes:
-    """Give the smallest tree that minimises impurity of the leaves + alpha * number of leaves."""
+def leaves_at(nodes: Nodes, alpha: float) -> NDArray[np.bool_]:
+    """(n,) the leaves of the smallest tree that minimises impurity of the leaves + alpha * number of leaves."""
     leaves = nodes.is_leaf
     for strength, _, is_leaf in _sequence(nodes):
         if strength > alpha:
             break
         leaves = is_leaf
-    return nodes.cut(leaves)
+    return leaves

@@ -18,11 +18,11 @@ def extra_errors(n: float, errors: float, confidence: float) -> float:
     Examples
     --------
     >>> round(extra_errors(6, 0, 0.25), 3), round(extra_errors(16, 1, 0.25), 3)
-    (1.238, 1.511)
+    (1.238, 1.476)
     """
     if errors < 1:
         base = n * (1 - confidence ** (1 / n))
-        return base if errors == 0 else base + errors * (extra_errors(n, 1.0, confidence) - base)
+        return float(base if errors == 0 else base + errors * (extra_errors(n, 1.0, confidence) - base))
     if errors + 0.5 >= n:
         return max(n - errors, 0.0)
     z = float(ndtri(1 - confidence))

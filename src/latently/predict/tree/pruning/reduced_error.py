@@ -25,15 +25,15 @@ class Errors:
         return np.asarray(((self.targets[rows] - value[:, 0]) ** 2).sum(axis=1))
 
 
-def pruned(nodes: Nodes, X: Array, errors: Errors, weights: Array | None = None) -> Nodes:
-    """Replace the sub-tree whose removal helps most by a leaf, again and again, until every removal would hurt."""
+def leaves_for(nodes: Nodes, X: Array, errors: Errors, weights: Array | None = None) -> NDArray[np.bool_]:
+    """(n,) the leaves that are left if the sub-tree whose removal helps most goes, again and again, until it hurts."""
     w = np.ones(len(X)) if weights is None else weights
     through = paths_of(nodes, X).tocsc()
     as_leaf = np.zeros(len(nodes))
     for node in range(len(nodes)):
         rows = through.indices[through.indptr[node] : through.indptr[node + 1]]
         as_leaf[node] = w[rows] @ errors.of(nodes.value[node], rows)
-    return nodes.cut(_chosen(nodes, as_leaf))
+    return _chosen(nodes, as_leaf)
 
 
 def _chosen(nodes: Nodes, as_leaf: Array) -> NDArray[np.bool_]:

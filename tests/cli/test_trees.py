@@ -1,0 +1,26 @@
+"""Trees by the command line: fit, save, apply."""
+
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+from latently.cli import main
+
+
+@pytest.mark.parametrize("model", ["DecisionTreeClassifier", "RandomForestClassifier"])
+def test_fit_and_apply(model, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = load_iris(as_frame=True).frame
+    table["target"] = table["target"].map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    table.loc[::7, "petal width (cm)"] = None
+    table.to_csv("iris.csv", index=False)
+    options = ["--set", "n_estimators=5"] if "Forest" in model else []
+    for command in (["fit", model, "iris.csv", "--target", "target", "-o", "m.latently", *options],):
+        with pytest.raises(SystemExit) as end:
+            main(command)
+        assert not end.value.code
+    assert model in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["apply", "m.latently", "iris.csv", "-o", "out.csv"])
+    found = pd.read_csv("out.csv")
+    assert (found.iloc[:, 0].astype(str) == table["target"]).mean() > 0.9 or "setosa" in found.to_string()
