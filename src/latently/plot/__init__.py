@@ -10,8 +10,10 @@ from latently.plot.selection import SelectionDisplay
 from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
 from latently.plot.shares import ResponsibilitiesDisplay
 from latently.plot.sources import AtomsDisplay, SeparabilityDisplay, SourcesDisplay
+from latently.plot.tree import PartialDependenceDisplay, TreeDisplay
 
 __all__ = [
+    "AtomsDisplay",
     "BiplotDisplay",
     "CalibrationDisplay",
     "CanonicalPairsDisplay",

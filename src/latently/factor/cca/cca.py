@@ -18,7 +18,6 @@ from latently.factor.cca.answers import CanonicalAnswers
 from latently.factor.cca.inputs import (
     as_view,
     expected_moments,
-    is_elsewhere,
     is_flat,
     is_list_of_views,
     is_out_of_core,

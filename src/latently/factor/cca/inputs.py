@@ -114,9 +114,9 @@ __all__ = [
     "as_view",
     "completed",
     "expected_moments",
-    "is_elsewhere",
     "is_flat",
     "is_list_of_views",
+    "is_out_of_core",
     "open_views",
     "views_moments",
 ]

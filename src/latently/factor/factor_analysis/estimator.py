@@ -30,7 +30,7 @@ Array = NDArray[Any]
 Rotation = Literal["varimax", "quartimax", "promax"]
 
 
-class FactorAnalysis(LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorAnalysis(LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
 
     Takes the place of scikit-learn's class of the same name. Complete rows are summed in one pass, and the

@@ -42,7 +42,7 @@ class IndependentComponents(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     NoCheckpoints,
-    Elsewhere,
+    OutOfCoreMixin,
     BaseEstimator,  # type: ignore[misc]
     metaclass=ABCMeta,
 ):

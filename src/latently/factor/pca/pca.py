@@ -23,14 +23,14 @@ from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few
 from latently.factor.pca.solvers import Spectrum
 from latently.factor.rows import each_row, read_table, verified
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
 Array = NDArray[Any]
 Solver = Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "power"]
 
 
-class PCA(Projections, LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis: the orthogonal directions in which the rows vary most.
 
     Takes the place of scikit-learn's class of the same name. It is a density too: the components explain what

@@ -34,7 +34,7 @@ class DictionaryLearning(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     NoCheckpoints,
-    Elsewhere,
+    OutOfCoreMixin,
     BaseEstimator,  # type: ignore[misc]
 ):
     """A dictionary of atoms such that every row is made of few of them.

@@ -85,9 +85,9 @@ def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
 
 
 def _classes(study: Study, task: Task) -> dict[str, Any]:
-    y = task.y[task.held].astype(int)
+    y = task.y[task.held_out].astype(int)
     model, named = _best_classifier(task, y)
-    proba = model.predict_proba(task.X[task.held])
+    proba = model.predict_proba(task.X[task.held_out])
     known = np.searchsorted(model.classes_, y)
     shares = np.bincount(np.searchsorted(model.classes_, task.y[task.learn]), minlength=len(model.classes_))
     base = np.log((shares + 1) / (shares + 1).sum())
@@ -120,7 +120,7 @@ def _best_classifier(task: Task, y: NDArray[np.int64]) -> tuple[Any, str]:
     forest = RandomForestClassifier(_TREES, min_samples_leaf=3, m=1.0, schema=_tree_schema(task), random_state=0)
     forest.fit(X, labels)
     known = np.searchsorted(bayes.classes_, y)
-    losses = [float(_log_loss(model, task.X[task.held], known).mean()) for model in (bayes, forest)]
+    losses = [float(_log_loss(model, task.X[task.held_out], known).mean()) for model in (bayes, forest)]
     if losses[1] < losses[0]:
         return forest, "random forest (better than naive Bayes on the rows held back)"
     return bayes, "naive Bayes, recalibrated (better than a random forest on the rows held back)"
