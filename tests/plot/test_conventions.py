@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import latently.plot
 from latently.cluster import GaussianMixture
 from latently.distributions import Bernoulli, Beta
-from latently.factor import CCA, PCA
+from latently.factor import CCA, JADE, PCA
 from latently.infer import Posterior
 from latently.learn import select
 from latently.plot import (

@@ -5,7 +5,7 @@ from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -68,7 +68,7 @@ class CombinedDetector(Detector):
         self.cross_fitted = cross_fitted
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit all detectors; labels (1, -1, 0), if given, go to those that take them."""
         rows = read_table(self, X, reset=True, min_rows=2)

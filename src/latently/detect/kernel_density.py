@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -17,6 +16,7 @@ from latently.detect.calibration import Tails, lower_quantile
 from latently.detect.read import column_names, read_table
 from latently.detect.reasons import Reasons
 from latently.kernel.base import Array
+from latently.learn.estimator.parameters import checked
 
 _TREES = {"kd_tree", "ball_tree"}
 _METRICS = ("euclidean", "l2", "minkowski", "p", "manhattan", "cityblock", "l1", "chebyshev", "infinity", "haversine")
@@ -111,7 +111,7 @@ class KernelDensity(Detector):
         self.metric_params = metric_params
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Keep the rows, and choose the bandwidth.
 

@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,6 +12,7 @@ from latently.detect.support import KernelDetector
 from latently.kernel.base import Array
 from latently.kernel.gram.centring import Centring
 from latently.kernel.gram.eigen import leading
+from latently.learn.estimator.parameters import checked
 
 _SHARED = ("kernel", "degree", "gamma", "coef0")
 _SHARE = 0.9  # of the variance in feature space that components explain if their number is not given
@@ -73,7 +73,7 @@ class KernelPCADetector(KernelDetector):
         self.coef0 = coef0
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components."""
         things, values = self._begin(X)

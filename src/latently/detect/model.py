@@ -4,7 +4,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,7 @@ from latently.detect.read import column_names
 from latently.detect.reasons import told_rows
 from latently.distributions.base import Distribution
 from latently.kernel.base import Array, length
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import read_rows
 
 
@@ -66,7 +67,7 @@ class ModelDetector(Detector):
         self.refit = refit
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model, and set the threshold.
 

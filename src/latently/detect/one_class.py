@@ -4,11 +4,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.detect.support import NAMES, KernelDetector, checked_weights, guessed_start
 from latently.kernel.base import Array, Kernel
+from latently.learn.estimator.parameters import checked
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(NAMES), callable, Kernel],
@@ -116,7 +116,7 @@ class OneClassSVM(KernelDetector):
         self.max_iter = max_iter
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the hyperplane.
 

@@ -5,13 +5,13 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.detect.ball import descend
 from latently.detect.one_class import EXPECTED_FAILURES, ORDER, SHARED_CONSTRAINTS
 from latently.detect.support import KernelDetector, guessed_start
 from latently.kernel.base import Array
+from latently.learn.estimator.parameters import checked
 from latently.learn.qp import Solution
 
 _HALVINGS = 40
@@ -98,7 +98,7 @@ class SemiSupervisedSVDD(KernelDetector):
         self.max_iter = max_iter
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the boundary.
 

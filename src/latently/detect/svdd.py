@@ -3,11 +3,11 @@
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 
 from latently.detect.one_class import EXPECTED_FAILURES, SHARED_CONSTRAINTS, WEIGHTED_FAILURES
 from latently.detect.support import KernelDetector, checked_weights, guessed_start
 from latently.kernel.base import Array
+from latently.learn.estimator.parameters import checked
 from latently.learn.qp import Solution
 
 
@@ -73,7 +73,7 @@ class SVDD(KernelDetector):
         self.max_iter = max_iter
         self.contamination = contamination
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the ball.
 

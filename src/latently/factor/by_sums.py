@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import ChunkSource
@@ -13,6 +12,7 @@ from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import Moments
 from latently.factor.moments import less, moments_of
 from latently.factor.rows import read_table, verified
+from latently.learn.estimator.parameters import checked
 
 
 class LearnsBySums(ABC):
@@ -38,7 +38,7 @@ class LearnsBySums(ABC):
         """Whether the settings need more than sums over the rows."""
         return False
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows, which must be complete; as if all had been given to `fit`."""
         first = not hasattr(self, "components_")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +27,7 @@ from latently.factor.cca.inputs import (
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
 from latently.factor.moments import less, moments_of
 from latently.factor.rows import read_table, verified
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import read_source
 
 Array = NDArray[Any]
@@ -116,7 +117,7 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
 
     # learning
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(
         self,
         X: Any,
@@ -158,7 +159,7 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
         """Fit, and give the scores of all views."""
         return self.fit(X, y, **fit_params).transform(X, y)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more complete rows; as if all had been given to `fit`."""
         first = not hasattr(self, "statistics_")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +19,7 @@ from latently.kernel import RBF, Kernel, Linear, Polynomial
 from latently.kernel.base import length
 from latently.kernel.gram import IncompleteCholesky, Nystroem, incomplete_cholesky, nystroem
 from latently.kernel.vector import VectorKernel
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import read_rows
 
 Array = NDArray[np.float64]
@@ -104,7 +105,7 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the functions.
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +22,7 @@ from latently.factor.linear_gaussian import LinearGaussian
 from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
 from latently.factor.signs import flipped
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
@@ -118,7 +119,7 @@ class FactorAnalysis(LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMix
 
     # learning
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the factors of the rows.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from latently.data.open import as_source
@@ -23,6 +23,7 @@ from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few
 from latently.factor.pca.solvers import Spectrum
 from latently.factor.rows import each_row, read_table, verified
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -145,7 +146,7 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
 
     # learning
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components of the rows.
 
