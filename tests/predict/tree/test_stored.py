@@ -72,11 +72,12 @@ def test_parquet_gives_the_tree_of_the_table(model, target, fetched, parquet, mo
     assert (found == answers).all() if target == "label" else found == pytest.approx(answers)
 
 
-def test_weights_from_a_column(parquet):
+def test_weights_from_a_column_count(parquet):
     y, w = np.array(["a", "b", "c"])[Y], 1.0 + np.arange(N) % 3
     here = DecisionTreeClassifier(max_depth=5).fit(frame(), y, sample_weight=w)
     there = DecisionTreeClassifier(max_depth=5).fit(parquet, "label", sample_weight="weight", columns=NAMES)
     same(here.nodes_, there.nodes_)
+    assert there.nodes_.weight[0] == w.sum()
 
 
 def test_dask_by_sums_gives_the_same(monkeypatch):
