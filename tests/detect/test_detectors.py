@@ -105,6 +105,13 @@ def test_probabilities_are_calibrated():
     assert np.mean((told - truth[2000:]) ** 2) < 0.03
 
 
+def test_a_tail_probability_counts_the_row_itself():
+    """The rank among n scores and itself: never zero."""
+    from latently.detect.calibration import Tails
+
+    assert Tails.of(np.arange(99.0)).probability(np.array([-5.0, 49.5, 200.0])).tolist() == [0.01, 0.51, 1.0]
+
+
 def test_clean_data_have_no_outliers():
     X = np.random.default_rng(2).normal(size=(1000, 4))
     model = ModelDetector().fit(X).calibrate(X)

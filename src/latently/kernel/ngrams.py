@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from latently.kernel.base import Array
 
@@ -42,9 +43,9 @@ class Counts:
 
     def owners(self) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         """Who has each n-gram and how often: starts (width + 1,), strings and counts, in order."""
-        order = np.argsort(self.grams, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(self.grams, minlength=self.width))])
-        return starts, self.rows[order].astype(np.int32), self.counts[order].astype(np.float32)
+        shape = (len(self.indptr) - 1, self.width)
+        columns = sparse.csr_array((self.counts, self.grams, self.indptr), shape=shape).tocsc()
+        return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data.astype(np.float32)
 
     def dense(self, grams: Ints) -> Array:
         """(n, m) counts of some n-grams."""
@@ -123,11 +124,10 @@ def ngrams(codes: Codes, n: int) -> Codes:
 def counted(grams: Codes, width: int) -> Counts:
     """Sort the n-grams of each string, and count them; `width` is above all their numbers."""
     n = len(grams.starts) - 1
-    rows = np.repeat(np.arange(n), np.diff(grams.starts))
-    keys, counts = np.unique(rows * max(width, 1) + grams.values, return_counts=True)
-    owner, gram = np.divmod(keys, max(width, 1))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))])
-    return Counts(indptr, gram, counts.astype(float), width)
+    ones = np.ones(len(grams.values))
+    table = sparse.csr_array((ones, grams.values, grams.starts), shape=(n, max(width, 1)))
+    table.sum_duplicates()
+    return Counts(table.indptr.astype(np.int64), table.indices.astype(np.int64), table.data, width)
 
 
 def check_lengths(n: Any, shortest: Any) -> None:
