@@ -1,6 +1,6 @@
 """latently: learn what data leaves unsaid.
 
-Rooms and top-level verbs are loaded on first use, so `import latently` costs nothing but the names.
+Packages and top-level verbs are loaded on first use, so `import latently` costs nothing but the names.
 """
 
 import importlib
@@ -9,16 +9,20 @@ from typing import Any
 from latently._version import __version__
 
 _VERBS = {"explore": "latently.report", "save": "latently.persist", "load": "latently.persist"}
-_ROOMS = (
+_PACKAGES = (
     "checks",
     "cluster",
     "compiled",
     "data",
     "decide",
+    "detect",
     "distributions",
     "explain",
+    "factor",
+    "geometry",
     "impute",
     "infer",
+    "kernel",
     "learn",
     "persist",
     "plot",
@@ -27,13 +31,13 @@ _ROOMS = (
     "sequence",
 )
 
-__all__ = ["__version__", "explore", "load", "save", *_ROOMS]
+__all__ = ["__version__", "explore", "load", "save", *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _VERBS:
         return getattr(importlib.import_module(_VERBS[name]), name)
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return importlib.import_module(f"latently.{name}")
     raise AttributeError(f"module 'latently' has no attribute {name!r}")
 

@@ -101,7 +101,7 @@ def law_threads_change_nothing(case: Case) -> None:
     assert_same_bits(found[0], found[1], "one thread against two")
 
 
-@law("fit", when=lambda case: case.by_rows and hasattr(case.estimator.fit, "takes_elsewhere"))
+@law("fit", when=lambda case: case.by_rows and hasattr(case.estimator.fit, "takes_out_of_core"))
 def law_dask_gives_the_same(case: Case) -> None:
     """Dask collections, cut anyhow, give the model of the table that they are, to 1e-10."""
     try:

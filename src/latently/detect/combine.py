@@ -13,6 +13,7 @@ from latently.detect.base import Detector
 from latently.detect.read import column_names, read_table
 from latently.detect.reasons import Reasons
 from latently.kernel.base import Array
+from latently.learn.estimator.parameters import checked
 
 
 class CombinedDetector(Detector):

@@ -153,7 +153,7 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
             return self._settle(moments, self._by_rows(tables, weights, moments))
         return self._settle(moments)
 
-    fit.takes_elsewhere = True
+    fit.takes_out_of_core = True  # type: ignore[attr-defined]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and give the scores of all views."""

@@ -44,7 +44,7 @@ class OutOfCoreMixin:
         wrappers = {"fit": learning, "partial_fit": learning} | dict.fromkeys(cls._row_verbs, answering)
         for name, wrap in wrappers.items():
             method = getattr(cls, name, None)
-            if inspect.isfunction(method) and not hasattr(method, "takes_elsewhere"):
+            if inspect.isfunction(method) and not hasattr(method, "takes_out_of_core"):
                 setattr(cls, name, wrap(method))
 
 
@@ -107,7 +107,7 @@ def _told(
     new = [p for p in more if p.name not in signature.parameters]
     wrapper.__signature__ = signature.replace(parameters=[*given, *new, *rest])  # type: ignore[attr-defined]
     wrapper.__doc__ = inspect.cleandoc(method.__doc__ or "") + text
-    wrapper.takes_elsewhere = True  # type: ignore[attr-defined]
+    wrapper.takes_out_of_core = True  # type: ignore[attr-defined]
     return wrapper
 
 

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, dataclass_transform
 
-P = ParamSpec("P")
-Result = TypeVar("Result")
 Class = TypeVar("Class")
 P = ParamSpec("P")
 Result = TypeVar("Result")

@@ -26,7 +26,7 @@ def summing(method: Callable[..., Any]) -> Callable[..., Any]:
         parts = _of_partitions if is_dask(X) else _of_chunks
         return sum(parts(self, functools.partial(method, self, **kwargs), X, y))
 
-    total.takes_elsewhere = True  # type: ignore[attr-defined]
+    total.takes_out_of_core = True  # type: ignore[attr-defined]
     return total
 
 
