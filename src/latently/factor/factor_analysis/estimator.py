@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
-from latently.distributions.inputs import ColumnError, generator
+from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import Moments
+from latently.factor.answers import GaussianAnswers
 from latently.factor.by_sums import LearnsBySums
 from latently.factor.factor_analysis.rotation import ORTHOMAX, orthomax, promax
 from latently.factor.factor_analysis.solve import Factors, fit_covariance
@@ -22,16 +23,16 @@ from latently.factor.linear_gaussian import LinearGaussian
 from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
 from latently.factor.signs import flipped
-from latently.learn.estimator.parameters import checked
-from latently.learn.estimator.sums import summing
-from latently.learn.estimator.table import OutOfCoreMixin
+from latently.learn.estimator.table import Elsewhere
 from latently.learn.estimator.unconverged import warn_unconverged
 
 Array = NDArray[Any]
 Rotation = Literal["varimax", "quartimax", "promax"]
 
 
-class FactorAnalysis(LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorAnalysis(
+    GaussianAnswers, LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
 
     Takes the place of scikit-learn's class of the same name. Complete rows are summed in one pass, and the
@@ -216,16 +217,6 @@ class FactorAnalysis(LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMix
         check_is_fitted(self)
         return each_row(self._rows(X), self.density().log_density)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log density of the rows."""
-        total, n = self._total(X)
-        return float(total / n)
-
-    @summing
-    def _total(self, X: Any) -> Array:
-        scores = self.score_samples(X)
-        return np.array([scores.sum(), len(scores)])
-
     def get_covariance(self) -> Array:
         """(d, d) covariance of the model."""
         return self.density().covariance()
@@ -233,26 +224,6 @@ class FactorAnalysis(LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMix
     def get_precision(self) -> Array:
         """(d, d) inverse of the covariance."""
         return self.density().precision()
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
-        """(n_samples, d) rows drawn from the density."""
-        return self.density().sample(n_samples, generator(random_state))
-
-    def impute_mean(self, X: Any) -> Array:
-        """The rows with missing entries at their expectation given the rest of the row."""
-        return self.density().imputed(self._rows(X))
-
-    def impute_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper ends of an interval for each missing entry; observed entries stand in both."""
-        return self.density().interval(self._rows(X), level)
-
-    def impute_draws(self, X: Any, n_draws: int = 5, random_state: Any = None) -> list[Array]:
-        """The rows several times over, missing entries drawn given the rest of the row."""
-        return self.density().draws(self._rows(X), n_draws, generator(random_state))
-
-    def _rows(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return np.asarray(verified(read_table(self, X, reset=False)), dtype=np.float64)
 
     @property
     def _n_features_out(self) -> int:

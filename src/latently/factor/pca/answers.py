@@ -7,15 +7,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from latently.distributions.inputs import generator
+from latently.factor.answers import GaussianAnswers
 from latently.factor.linear_gaussian import LOG_2PI, LinearGaussian
 from latently.factor.rows import each_row, read_table, verified
-from latently.learn.estimator.sums import summing
 
 Array = NDArray[Any]
 
 
-class Projections:
+class Projections(GaussianAnswers):
     """Answers of a linear Gaussian model of the rows, with orthogonal directions."""
 
     mean_: Array
@@ -48,7 +47,7 @@ class Projections:
                 found = (rows - self.mean_) @ turn
             if self.whiten:
                 found /= scale
-        return found.astype(rows.dtype, copy=False)
+        return np.asarray(found.astype(rows.dtype, copy=False))
 
     @property
     def _is_near_zero(self) -> bool:
@@ -117,16 +116,6 @@ class Projections:
         squares = (along**2) @ (1 / variances) + (rest / noise if beyond else 0.0)
         return np.asarray(-0.5 * (squares + size)).astype(rows.dtype, copy=False)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log density of the rows."""
-        total, n = self._total(X)
-        return float(total / n)
-
-    @summing
-    def _total(self, X: Any) -> Array:
-        scores = self.score_samples(X)
-        return np.array([scores.sum(dtype=np.float64), len(scores)])
-
     def get_covariance(self) -> Array:
         """(d, d) covariance of the model."""
         check_is_fitted(self)
@@ -145,25 +134,3 @@ class Projections:
         found = scaled @ V
         found.flat[:: len(found) + 1] += 1 / noise
         return np.asarray(found, dtype=V.dtype)
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
-        """(n_samples, d) rows drawn from the density."""
-        return self.density().sample(n_samples, generator(random_state))
-
-    # missing entries
-
-    def impute_mean(self, X: Any) -> Array:
-        """The rows with missing entries at their expectation given the rest of the row."""
-        return self.density().imputed(self._incomplete(X))
-
-    def impute_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
-        """Lower and upper ends of an interval for each missing entry; observed entries stand in both."""
-        return self.density().interval(self._incomplete(X), level)
-
-    def impute_draws(self, X: Any, n_draws: int = 5, random_state: Any = None) -> list[Array]:
-        """The rows several times over, missing entries drawn given the rest of the row."""
-        return self.density().draws(self._incomplete(X), n_draws, generator(random_state))
-
-    def _incomplete(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return np.asarray(verified(read_table(self, X, reset=False)), dtype=np.float64)
