@@ -25,6 +25,7 @@ CONFIGURATIONS = {
     "GaussianHMM": [{}, {"n_components": 2, "covariance_type": "full"}],
     "HiddenMarkovModel": [{}, {"n_components": 2}],
     "CCA": [{"n_components": 1}],
+    "DictionaryLearning": [{}, {"transform_algorithm": "lasso_lars"}],
     "KMeans": [{"n_clusters": 3}],
     "Mixture": [{}, {"n_components": 2}],
 }

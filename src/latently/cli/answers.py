@@ -68,7 +68,7 @@ def _detected(model: Any, table: Any, reasons: int) -> Columns:
             told[row] = why["text"]
     return {
         "outlier": _plain(scores < model.offset_),
-        "score": _plain(np.where(np.isfinite(scores), scores, None)),
+        "score": [float(score) if np.isfinite(score) else None for score in scores],
         "tail_probability": _plain(model.tail_probability(table)),
         "outlier_probability": _plain(model.outlier_probability(table)),
         "reasons": told,

@@ -23,7 +23,8 @@ from latently.factor.linear_gaussian import LinearGaussian
 from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
 from latently.factor.signs import flipped
-from latently.learn.estimator.table import Elsewhere
+from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
 Array = NDArray[Any]
@@ -31,7 +32,7 @@ Rotation = Literal["varimax", "quartimax", "promax"]
 
 
 class FactorAnalysis(
-    GaussianAnswers, LearnsBySums, Elsewhere, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    GaussianAnswers, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
 

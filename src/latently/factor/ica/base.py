@@ -39,11 +39,11 @@ class Separation:
 
 
 class IndependentComponents(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     NoCheckpoints,
     OutOfCoreMixin,
-    BaseEstimator,  # type: ignore[misc]
+    BaseEstimator,
     metaclass=ABCMeta,
 ):
     """Base of the algorithms: a subclass says how white data are rotated to independent sources."""

@@ -31,11 +31,11 @@ _CHUNK_ROWS = 2048  # codes take so long that small chunks share the work better
 
 class DictionaryLearning(
     SparseCodes,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     NoCheckpoints,
     OutOfCoreMixin,
-    BaseEstimator,  # type: ignore[misc]
+    BaseEstimator,
 ):
     """A dictionary of atoms such that every row is made of few of them.
 

@@ -44,9 +44,8 @@ def _by_section(contents: dict[str, Any]) -> list[str]:
     made = []
     if contents.get("target") and "skipped" not in contents["target"]:
         made.append(
-            "The prediction of the target is a simple one (naive Bayes, or linear with squares): a better one may "
-            "exist, and "
-            "columns that say the same share their importance."
+            "The prediction of the target is a simple one (naive Bayes, a random forest, or linear with squares): a "
+            "better one may exist, and columns that say the same share their importance."
         )
     if contents.get("time") and "skipped" not in contents["time"]:
         made.append(
