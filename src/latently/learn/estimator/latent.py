@@ -29,7 +29,7 @@ START_ROWS = 16384
 SMALL_DATA = 32768  # up to so many rows, starts run side by side
 
 
-class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityMixin, BaseEstimator):
     """Base of estimators of components that are fitted by expectation and maximisation.
 
     A subclass has the constructor parameters `n_components`, `tol`, `max_iter`, `n_init`, `random_state` and `verbose`,
