@@ -1,5 +1,6 @@
 """What a fitted linear regression answers: means, intervals, densities, draws."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class RegressionAnswers:
     _centre: Array
     _told: float
     _inputs: tuple[Array, Array]
+    _marginalises: Callable[[], bool]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predictive mean of the target of each row, (n,); with `return_std` also its standard deviation.
@@ -59,7 +61,7 @@ class RegressionAnswers:
         gap = (read_targets(y) - mean) / scale
         known = np.isinf(freedom)
         student = t.logpdf(gap, np.where(known, 1.0, freedom))
-        return np.where(known, norm.logpdf(gap), student) - np.log(scale)
+        return np.asarray(np.where(known, norm.logpdf(gap), student) - np.log(scale))
 
     def posterior(self) -> Gaussian:
         """Posterior distribution of the weights, alpha and lambda as found."""
@@ -148,9 +150,9 @@ def _joined(a: Array, a_freedom: float, b: Array, b_freedom: Array) -> Array:
     b = np.where(np.isfinite(b), b, 0.0)  # answers that will be refused
     share = b / (a + b)
     inverse = (1 - share) ** 2 / a_freedom + np.divide(share**2, b_freedom, out=np.zeros(len(b)), where=b_freedom > 0)
-    return np.divide(1.0, inverse, out=np.full(len(b), np.inf), where=inverse > 0)
+    return np.asarray(np.divide(1.0, inverse, out=np.full(len(b), np.inf), where=inverse > 0))
 
 
 def _quantile(level: float, freedom: ArrayLike) -> Array:
     known = np.isinf(freedom)
-    return np.where(known, norm.ppf(level), stdtrit(np.where(known, 1.0, freedom), level))
+    return np.asarray(np.where(known, norm.ppf(level), stdtrit(np.where(known, 1.0, freedom), level)))
