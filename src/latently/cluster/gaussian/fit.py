@@ -23,12 +23,13 @@ from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import heaviest_first
 from latently.learn.checkpoint.checkpoint import is_checkpointing
-from latently.learn.engine.em import Fit, Hook, ObjectiveFell, em
+from latently.learn.engine.em import Hook, ObjectiveFell, em
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.reduce import reducing
 from latently.learn.engine.restarts import best_of
+from latently.learn.estimator.labels import Labels
 from latently.learn.estimator.table import seeds
 
 # Up to this many rows the starts of a fit run side by side, one thread each.
@@ -87,7 +88,9 @@ class GaussianTask:
         k = self.mixture.n_components
         return np.ones(k, bool) if model.constraints is None else ~model.constraints.touched
 
-    def _climb(self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None) -> GaussianFit:
+    def _climb(
+        self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None
+    ) -> GaussianFit:
         options: dict[str, Any] = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter, "on_iteration": hook}
         if hook is None and not is_checkpointing() and (chunk := self._small_table(model)) is not None:
             rows = incomplete_rows(np.asarray(chunk.X, dtype=np.float64), params.frame, chunk.weights)
@@ -109,7 +112,9 @@ class GaussianTask:
         work = chunk.X.size * chunk.X.shape[1] * self.mixture.n_components
         return chunk if len(self.source) == 1 and work <= _SMALL_WORK else None
 
-    def _again(self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams) -> GaussianFit:
+    def _again(
+        self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams
+    ) -> GaussianFit:
         start = self._allowed(model, params)
         return em(model, start, reduce, tol=self.mixture.tol, max_iter=self.mixture.max_iter, on_iteration=hook)
 

@@ -57,7 +57,7 @@ def covariances_of(roots: Any, kind: Kind) -> Array:
     """Covariances from the Cholesky factors of the precisions."""
     roots = np.asarray(roots, dtype=float)
     if kind in ("diag", "spherical"):
-        return 1 / roots**2
+        return np.asarray(1 / roots**2)
     inverse = np.linalg.inv(roots)
     return np.asarray(np.swapaxes(inverse, -1, -2) @ inverse)
 

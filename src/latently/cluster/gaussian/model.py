@@ -138,9 +138,7 @@ def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Arr
     return bound, weight, np.broadcast_to(centre, params.means.shape), first, quadratic
 
 
-def _run_centred(
-    params: GaussianParams, X: Array, weights: Array, joint: Array
-) -> tuple[float, Array, Array, Array]:
+def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array) -> tuple[float, Array, Array, Array]:
     k, d = params.means.shape
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
     table, sums = (X, weights, params.frame.origin, 1 / params.frame.scale), (weight, first, second, joint)

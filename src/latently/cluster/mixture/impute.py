@@ -14,7 +14,7 @@ from latently.cluster.mixture.augmentation import (
 )
 from latently.cluster.mixture.model import MixtureModel, MixtureParams, normalise
 from latently.data.sources.chunks import ArraySource, Chunk
-from latently.distributions.components.slab import Slab
+from latently.distributions.components.slab import Ints, Slab
 from latently.distributions.inputs import generator
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
@@ -93,8 +93,10 @@ class MixtureImputation:
         slab = Slab(np.asarray(chunk.X, dtype=np.float64))
         shares = shares_of(self.model_, params, slab)
         for draw in out:
-            labels = drawn_labels(shares, rng)
-            draw[:] = completed(self.model_, params, slab, lambda b, t, s, at=labels: b.draw(t, s, at, rng))
+            draw[:] = self._drawn(params, slab, drawn_labels(shares, rng), rng)
+
+    def _drawn(self, params: MixtureParams, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
+        return completed(self.model_, params, slab, lambda b, t, s: b.draw(t, s, labels, rng))
 
     def surprise(self, X: Any) -> Array:
         """(n, d) -log p of each entry given the other observed entries of its row; 0 where missing."""

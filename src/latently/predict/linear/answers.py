@@ -41,7 +41,9 @@ class RegressionAnswers:
         """
         if not return_std:
             check_is_fitted(self)
-            return row_by_row(self._rows(X), lambda chunk: self._answer(chunk.X, False))[:, 0]
+            return row_by_row(self._rows(X), lambda chunk: self._answer(np.asarray(chunk.X, dtype=np.float64), False))[
+                :, 0
+            ]
         mean, scale, freedom = self._student(X)
         heavy = freedom <= 2
         # sqrt(f / (f - 2)), also where f is infinite
@@ -108,7 +110,7 @@ class RegressionAnswers:
         check_is_fitted(self)
         rows = self._rows(X)
         self._check_freedom()
-        found = row_by_row(rows, lambda chunk: self._answer(chunk.X, True))
+        found = row_by_row(rows, lambda chunk: self._answer(np.asarray(chunk.X, dtype=np.float64), True))
         if not np.isfinite(found[:, 1]).all():
             raise ValueError(
                 f"it cannot be told how sure the answers to rows with missing inputs are: {self.n_rows_:g} rows are "

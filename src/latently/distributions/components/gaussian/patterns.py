@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.data.tables.matrix import FloatArray
-from latently.distributions.inputs import Array
 
 
 @dataclass(frozen=True, eq=False)
