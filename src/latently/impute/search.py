@@ -8,6 +8,7 @@ from scipy.special import entr, softmax
 
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian.compiled_fit import climbed
+from latently.cluster.gaussian.model import GaussianFit
 from latently.distributions.components.gaussian.conditional import (
     IncompleteRows,
     incomplete_rows,
@@ -16,10 +17,8 @@ from latently.distributions.components.gaussian.conditional import (
 )
 from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
 from latently.distributions.components.gaussian.free import count_free
-from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
-from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import single_threaded_blas
 from latently.learn.engine.restarts import outcomes
@@ -38,8 +37,6 @@ _ALWAYS: dict[Kind, int] = {"full": 2, "tied": 3}
 _LONG: dict[str, Any] = {"tol": 1e-2, "max_iter": 1000}
 # Criteria of two models differ by more than what a fit gains once its steps are as small as this.
 _ROUGH: dict[str, Any] = {"tol": 3e-2, "max_iter": 200}
-
-GaussianFit = Fit[GaussianParams, GaussianMoments]
 
 
 @dataclass(frozen=True, eq=False)

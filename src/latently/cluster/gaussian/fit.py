@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from latently.cluster.gaussian.compiled_fit import climbed
 from latently.cluster.gaussian.given import given_params, stored_params
 from latently.cluster.gaussian.labels import labelled_start, with_labels
-from latently.cluster.gaussian.model import GaussianMixtureModel
-from latently.cluster.gaussian.reseed import GaussianFit, revived
+from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
+from latently.cluster.gaussian.reseed import revived
 from latently.cluster.gaussian.start import column_moments, data_frame, params_from, start_params
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, KeptSource
 from latently.data.tables.matrix import FloatArray

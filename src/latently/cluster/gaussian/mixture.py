@@ -12,9 +12,8 @@ from latently.cluster.gaussian.fit import GaussianTask, start_from
 from latently.cluster.gaussian.given import Public, kept_params, precisions_of, public_values, stored_params
 from latently.cluster.gaussian.impute import GaussianImputation
 from latently.cluster.gaussian.labels import labelled_source
-from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
 from latently.cluster.gaussian.online import GaussianOnline
-from latently.cluster.gaussian.reseed import GaussianFit
 from latently.cluster.gaussian.sample import GaussianSampling
 from latently.cluster.gaussian.standard_errors import GaussianErrors
 from latently.data.sources.chunks import ChunkSource

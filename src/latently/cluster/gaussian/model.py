@@ -19,8 +19,10 @@ from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.distributions.components.gaussian.prior import GaussianPrior, MixturePrior, relative_prior
 from latently.distributions.components.gaussian.update import updated
 from latently.distributions.unconstrained import Reader
+from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
 
+GaussianFit = Fit[GaussianParams, GaussianMoments]
 # Bound, weights, centres, first and second moments.
 _Found = tuple[float, Array, Array, Array, Array]
 

@@ -6,17 +6,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
 from latently.data.sources.chunks import Chunk, ChunkSource
-from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.learn.engine.em import ROUNDING, Fit
+from latently.learn.engine.em import ROUNDING
 from latently.learn.engine.protocol import Array
 
 # A component with less than this many rows explains none of them.
 _ALIVE = 0.5
-
-GaussianFit = Fit[GaussianParams, GaussianMoments]
 
 
 def revived(
