@@ -31,7 +31,7 @@ def log_shape(part: Family, rows: Array) -> Array:
     top = int(np.argmax(found))
     if not part.has_features or not np.isfinite(found[top]):
         return found
-    exponential: Any = part  # what has features is of an exponential family, or a cut one
+    exponential: Any = part  # `has_features` says that it has the methods below
     features, base = exponential.features(rows), exponential.log_base(rows)
     return np.where(np.isneginf(found), -np.inf, (features - features[top]) @ exponential.natural() + base - base[top])
 
