@@ -12,9 +12,11 @@ from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureS
 from latently.cluster.mixture.prior import strength_of, weight_pseudo, with_block_priors
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables import frames
+from latently.data.tables.matrix import FloatArray
 from latently.distributions import Beta, Parts
 from latently.distributions.components.binary import BinaryBlock
 from latently.distributions.components.discrete import Values
+from latently.distributions.components.slab import Ints
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows, read_source
@@ -101,7 +103,7 @@ class BernoulliMixture(TableMixture):
     random_state: Any = None
     verbose: int = 0
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array]:
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Ints]:
         """Draw rows and the components they come from, component by component."""
         return self._draw(n_samples, random_state)
 
@@ -109,7 +111,7 @@ class BernoulliMixture(TableMixture):
         rows = read_rows(self, X, reset=reset, allow_nan=True).astype(np.float64, copy=False)
         if reset:
             self._names = frames.column_names(X if frames.is_frame(X) else rows)
-        return self._zeros_and_ones(rows)
+        return np.asarray(self._zeros_and_ones(rows), dtype=np.float64)
 
     def _encoded(self, X: ChunkSource, *, reset: bool) -> ChunkSource:
         source = read_source(self, X, reset=reset, allow_nan=True)
@@ -117,7 +119,7 @@ class BernoulliMixture(TableMixture):
             self._names = source.column_names
         return source.mapped(self._zeros_and_ones)
 
-    def _zeros_and_ones(self, rows: Array) -> Array:
+    def _zeros_and_ones(self, rows: FloatArray) -> FloatArray:
         if self.binarize is None:
             wrong = (rows != 0) & (rows != 1) & ~np.isnan(rows)
             if wrong.any():

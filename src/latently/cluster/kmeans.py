@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.tables.matrix import FloatArray
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.estimator.online import nearest_order, refuse_other, weight_left
@@ -97,6 +98,11 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     _is_iterative = True
+    cluster_centers_: FloatArray
+    cluster_weights_: Array
+    labels_: npt.NDArray[np.int32]
+    _share: Array
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],

@@ -1,12 +1,14 @@
 """How many Gaussians a table of numbers with missing values is made of, and of which shape."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import entr, softmax
 
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian.compiled_fit import climbed
+from latently.cluster.gaussian.model import GaussianFit
 from latently.distributions.components.gaussian.conditional import (
     IncompleteRows,
     incomplete_rows,
@@ -15,10 +17,8 @@ from latently.distributions.components.gaussian.conditional import (
 )
 from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
 from latently.distributions.components.gaussian.free import count_free
-from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
-from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import single_threaded_blas
 from latently.learn.engine.restarts import outcomes
@@ -34,11 +34,9 @@ _MANY_NUMBERS = 8192
 # Sizes that are tried even if the one before was no better: clusters may show only when all of them are there.
 _ALWAYS: dict[Kind, int] = {"full": 2, "tied": 3}
 # What is filled in changes no more, to three digits, once a step raises the objective by less than this per row.
-_LONG = {"tol": 1e-2, "max_iter": 1000}
+_LONG: dict[str, Any] = {"tol": 1e-2, "max_iter": 1000}
 # Criteria of two models differ by more than what a fit gains once its steps are as small as this.
-_ROUGH = {"tol": 3e-2, "max_iter": 200}
-
-GaussianFit = Fit[GaussianParams, GaussianMoments]
+_ROUGH: dict[str, Any] = {"tol": 3e-2, "max_iter": 200}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +65,9 @@ class Search:
     def best(self) -> GaussianParams:
         """Parameters of the best mixture: one Gaussian, or several with a covariance each or one for all."""
         alone = self.judged(_alone(self.rows.frame))
-        paths = outcomes(
-            lambda kind: self.grown(alone, kind), ("full", "tied"), side_by_side=self.rows.Z.size > _MANY_NUMBERS
-        )
+        kinds: tuple[Kind, ...] = ("full", "tied")
+        many = self.rows.Z.size > _MANY_NUMBERS
+        paths = outcomes(lambda kind: self.grown(alone, kind), kinds, side_by_side=many)
         return min([alone, *paths], key=lambda each: each.value).fit.params
 
     def grown(self, alone: Judged, kind: Kind) -> Judged:
@@ -134,7 +132,7 @@ def _plain(X: Array, size: int = 1, kind: Kind = "full") -> GaussianMixture:
 def _strength(X: Array) -> float:
     """Rows that the prior on the covariances is worth, all components together."""
     seen = float(np.count_nonzero(~np.isnan(X))) / X.shape[1]  # observed rows of an average column
-    return ROWS_PER_COLUMN * X.shape[1] * len(X) / seen
+    return float(ROWS_PER_COLUMN * X.shape[1] * len(X) / seen)
 
 
 def _alone(frame: Frame) -> GaussianParams:
@@ -162,7 +160,8 @@ def _fitted_from(start: GaussianMixture, X: Array) -> GaussianMixture:
     fresh = _plain(X, start.n_components, start.covariance_type)
     plain = fresh.get_params()
     fresh.set_params(weights_init=start.weights_, means_init=start.means_, precisions_init=start.precisions_)
-    return fresh.fit(X).set_params(**plain)
+    found: GaussianMixture = fresh.fit(X).set_params(**plain)
+    return found
 
 
 def _held_out(part: Array, most: int, rng: np.random.Generator) -> GaussianMixture:
@@ -174,7 +173,8 @@ def _held_out(part: Array, most: int, rng: np.random.Generator) -> GaussianMixtu
     ]
     seed = int(rng.integers(np.iinfo(np.int32).max))
     found = select((_plain(part), grid), dithered(part, rng), "held-out", warm_start=False, random_state=seed)
-    return found.best_model
+    best: GaussianMixture = found.best_model
+    return best
 
 
 def dithered(X: Array, rng: np.random.Generator) -> Array:

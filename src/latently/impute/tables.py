@@ -45,7 +45,8 @@ def read_table(X: Any, schema: Schema | None) -> Table:
     check_size(shape)
     if isinstance(raw, np.ndarray) and raw.dtype.kind == "f" and (schema is None or _is_plain(schema, raw.shape[1])):
         columns = (Column(name, "numeric") for name in frames.default_names(raw.shape[1]))
-        return Table(raw, schema or Schema(tuple(columns)), as_matrix(raw, allow_nan=True, dtype=np.float64))
+        values = np.asarray(as_matrix(raw, allow_nan=True, dtype=np.float64), dtype=np.float64)
+        return Table(raw, schema or Schema(tuple(columns)), values)
     known = infer_schema(raw) if schema is None else schema
     if frames.is_frame(raw) and frames.column_names(raw) != known.names:
         raise ValueError(
@@ -82,7 +83,7 @@ def for_model(model: Any, table: Table, values: Array | None = None) -> Any:
 
 def check_observed(table: Table) -> None:
     """See that every column has at least one value to learn from."""
-    empty = np.isnan(table.values).all(axis=0)
+    empty = np.asarray(np.isnan(table.values).all(axis=0))
     if empty.any():
         names = quote(name for name, gone in zip(table.schema.names, empty, strict=True) if gone)
         raise ValueError(f"column {names} has no observed values, so there is nothing to learn from: leave it out")

@@ -19,7 +19,7 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
     """Give labels as a flat array; a missing label is an error that says where."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    labels = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
     if labels.dtype.kind in "biuSUT":
         return labels
     lost = np.array([is_missing(v) for v in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels

@@ -30,12 +30,12 @@ class RowSource(ChunkSource):
         self._chunks = tuple(Chunk(X[a:b], None, a) for a, b in chunk_bounds(X.shape[0], chunk_rows))
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> int:  # type: ignore[override]  # of a source it is only read
         """Number of rows."""
         return int(self._shape[0])
 
     @property
-    def column_names(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:  # type: ignore[override]  # made when asked for
         """Names of the columns, in order."""
         return frames.default_names(self._shape[1])
 

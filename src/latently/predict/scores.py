@@ -14,7 +14,7 @@ def _in_memory(X: Any) -> bool:
     return not isinstance(X, StoredSource) and not is_out_of_core(X)
 
 
-class ClassifierScore(ClassifierMixin):  # type: ignore[misc]
+class ClassifierScore(ClassifierMixin):
     """Accuracy, in memory as scikit-learn has it."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -26,10 +26,10 @@ class ClassifierScore(ClassifierMixin):  # type: ignore[misc]
 
     @summing
     def _right(self, X: Any, y: Any) -> Any:
-        return np.array([np.count_nonzero(self.predict(X) == np.asarray(y)), len(y)])  # type: ignore[attr-defined]
+        return np.array([np.count_nonzero(self.predict(X) == np.asarray(y)), len(y)])
 
 
-class RegressorScore(RegressorMixin):  # type: ignore[misc]
+class RegressorScore(RegressorMixin):
     """The share of the variance that is explained, in memory as scikit-learn has it."""
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -48,5 +48,5 @@ class RegressorScore(RegressorMixin):  # type: ignore[misc]
     def _squares(self, X: Any, y: Any, *, centre: float) -> Any:
         """(2,) squared errors, and squared distances from the centre."""
         targets = np.asarray(y, dtype=np.float64)
-        left = targets - self.predict(X)  # type: ignore[attr-defined]
+        left = targets - self.predict(X)
         return np.array([left @ left, (targets - centre) @ (targets - centre)])

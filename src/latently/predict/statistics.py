@@ -140,7 +140,7 @@ class Powers(Additive):
         weight, _, second, _, fourth = self.sums
         safe = np.where(second > 0, second, 1.0)
         variance = np.maximum(second, 0.0) / np.where(weight > 0, weight, 1.0)
-        return np.maximum(variance, np.where(second > 0, fourth / (3 * safe), 0.0))
+        return np.asarray(np.maximum(variance, np.where(second > 0, fourth / (3 * safe), 0.0)))
 
 
 def _refuse_extremes(variance: Array, fourth: Array) -> None:

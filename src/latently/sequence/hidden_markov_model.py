@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from latently.distributions import ColumnError, Distribution, Gaussian
-from latently.distributions.components.family import FamilyBlock, Members
+from latently.distributions.components.family import FamilyBlock
+from latently.distributions.components.family_answers import Members
 from latently.distributions.floor import Floor
 from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.base import Emission

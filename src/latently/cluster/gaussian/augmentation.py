@@ -104,7 +104,8 @@ def moments_of(
     """Moments about their means of complete rows of the frame whose components are known."""
     k, d = params.means.shape
     weights = np.ones(len(Z)) if weights is None else weights
-    mass, centre, second = np.bincount(chosen, weights, k), np.zeros((k, d)), []
+    mass: Array = np.bincount(chosen, weights, k).astype(np.float64, copy=False)
+    centre, second = np.zeros((k, d)), []
     for c in range(k):
         here = chosen == c
         own, w = Z[here], weights[here]

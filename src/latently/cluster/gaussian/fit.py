@@ -7,26 +7,29 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently.cluster.gaussian.compiled_fit import climbed
 from latently.cluster.gaussian.given import given_params, stored_params
-from latently.cluster.gaussian.labels import Labels, labelled_start, with_labels
-from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.cluster.gaussian.labels import labelled_start, with_labels
+from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
 from latently.cluster.gaussian.reseed import revived
 from latently.cluster.gaussian.start import column_moments, data_frame, params_from, start_params
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, KeptSource
+from latently.data.tables.matrix import FloatArray
 from latently.distributions.components.gaussian.conditional import incomplete_rows
 from latently.distributions.components.gaussian.frame import Frame
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import heaviest_first
 from latently.learn.checkpoint.checkpoint import is_checkpointing
-from latently.learn.engine.em import Fit, Hook, ObjectiveFell, em
+from latently.learn.engine.em import Hook, ObjectiveFell, em
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.reduce import reducing
 from latently.learn.engine.restarts import best_of
+from latently.learn.estimator.labels import Labels
 from latently.learn.estimator.table import seeds
 
 # Up to this many rows the starts of a fit run side by side, one thread each.
@@ -44,7 +47,7 @@ class GaussianTask:
     labels: Labels | None
     on_iteration: Hook | None
 
-    def best(self) -> Fit:
+    def best(self) -> GaussianFit:
         """The best of all starts."""
         with reducing(self.source) as reduce:
             moments = column_moments(reduce)
@@ -54,7 +57,7 @@ class GaussianTask:
         small = self.source.n_rows is not None and self.source.n_rows <= _SMALL
         return best_of(lambda rng: self._run(frame, rng), starts, lambda fit: fit.trace[-1], side_by_side=small)
 
-    def in_order(self, fit: Fit) -> tuple[GaussianParams, GaussianMoments]:
+    def in_order(self, fit: GaussianFit) -> tuple[GaussianParams, GaussianMoments]:
         """Heaviest component first, so that two runs agree; as it is, where the user has named components."""
         named = self.mixture._keeps_order or self.labels is not None
         return (fit.params, fit.stats) if self.goes_on or named else heaviest_first(fit)
@@ -68,7 +71,7 @@ class GaussianTask:
     def _given(self) -> tuple[Any, Any, Any]:
         return self.mixture.weights_init, self.mixture.means_init, self.mixture.precisions_init
 
-    def _run(self, frame: Frame, rng: np.random.RandomState) -> Fit:
+    def _run(self, frame: Frame, rng: np.random.RandomState) -> GaussianFit:
         own, model = self.source.fresh(), self._model()
         with reducing(own) as reduce, progress("mixture", self.mixture.max_iter, self.mixture.verbose) as bar:
             hook = both(bar, self.on_iteration)
@@ -81,11 +84,13 @@ class GaussianTask:
     def _model(self) -> GaussianMixtureModel:
         return with_labels(self.mixture._model(self.source.totals()[0]), self.labels)
 
-    def _movable(self, model: GaussianMixtureModel) -> Array:
+    def _movable(self, model: GaussianMixtureModel) -> NDArray[np.bool_]:
         k = self.mixture.n_components
         return np.ones(k, bool) if model.constraints is None else ~model.constraints.touched
 
-    def _climb(self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None) -> Fit:
+    def _climb(
+        self, model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce, hook: Hook | None
+    ) -> GaussianFit:
         options: dict[str, Any] = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter, "on_iteration": hook}
         if hook is None and not is_checkpointing() and (chunk := self._small_table(model)) is not None:
             rows = incomplete_rows(np.asarray(chunk.X, dtype=np.float64), params.frame, chunk.weights)
@@ -107,7 +112,9 @@ class GaussianTask:
         work = chunk.X.size * chunk.X.shape[1] * self.mixture.n_components
         return chunk if len(self.source) == 1 and work <= _SMALL_WORK else None
 
-    def _again(self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams) -> Fit:
+    def _again(
+        self, model: GaussianMixtureModel, reduce: Reduce, hook: Hook | None, params: GaussianParams
+    ) -> GaussianFit:
         start = self._allowed(model, params)
         return em(model, start, reduce, tol=self.mixture.tol, max_iter=self.mixture.max_iter, on_iteration=hook)
 
@@ -141,7 +148,7 @@ class GaussianTask:
             raise ValueError(f"column {empty[0]!r} has no observed value: drop it, or give it at least one")
 
 
-def start_from(mixture: Any, rows: Array, responsibilities: Array | None) -> GaussianParams:
+def start_from(mixture: Any, rows: FloatArray, responsibilities: Array | None) -> GaussianParams:
     """Where a fit to these rows would start at given responsibilities; without them all has to be given."""
     source = ArraySource(rows)
     with reducing(source) as reduce:

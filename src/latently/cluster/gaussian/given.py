@@ -1,5 +1,6 @@
 """Between a Gaussian mixture's public attributes, in the data's units, and its parameters in a frame."""
 
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,14 +18,14 @@ _kept: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 def public_values(params: GaussianParams) -> Public:
     """Weights, means, covariances and Cholesky factors of the precisions, in the data's own units."""
     scale, kind = params.frame.scale, params.kind
-    roots = {
+    roots: dict[Kind, Callable[[], Array]] = {
         "full": lambda: params.roots / scale[:, None],
         "tied": lambda: params.roots[0] / scale[:, None],
         "diag": lambda: params.roots[:, 0] / scale,
         "spherical": lambda: params.roots[:, 0, 0] / scale[0],
-    }[kind]()
+    }
     covariances = params.covariances * params.frame.covariance_factor(kind)
-    return params.weights, params.frame.outward(params.means), covariances, roots
+    return params.weights, params.frame.outward(params.means), covariances, roots[kind]()
 
 
 def precisions_of(roots: Array, kind: Kind) -> Array:
@@ -48,16 +49,17 @@ def kept_params(mixture: Any) -> GaussianParams:
     if params is None or before[0] != now[0] or not all(map(np.array_equal, before[1:], now[1:])):
         params = stored_params(mixture)
         _kept[mixture] = ((now[0], *(np.array(value) for value in now[1:])), params)
-    return params
+    found: GaussianParams = params
+    return found
 
 
 def covariances_of(roots: Any, kind: Kind) -> Array:
     """Covariances from the Cholesky factors of the precisions."""
     roots = np.asarray(roots, dtype=float)
     if kind in ("diag", "spherical"):
-        return 1 / roots**2
+        return np.asarray(1 / roots**2)
     inverse = np.linalg.inv(roots)
-    return np.swapaxes(inverse, -1, -2) @ inverse
+    return np.asarray(np.swapaxes(inverse, -1, -2) @ inverse)
 
 
 def _own_frame(kind: Kind, weights: Array, means: Array, covariances: Array) -> Frame:
@@ -76,12 +78,18 @@ def given_params(mixture: Any, frame: Frame, drawn: GaussianParams | None) -> Ga
     """The start that the user gave, with what is drawn in place of what is missing."""
     kind, k, d = mixture.covariance_type, mixture.n_components, len(frame.origin)
     k = k if drawn is None else len(drawn.weights)
-    weights = drawn.weights if mixture.weights_init is None else _given_weights(mixture.weights_init, k)
+    if mixture.weights_init is None:
+        assert drawn is not None, "without a drawn start all has to be given"
+        weights = drawn.weights
+    else:
+        weights = _given_weights(mixture.weights_init, k)
     if mixture.means_init is None:
+        assert drawn is not None, "without a drawn start all has to be given"
         means = drawn.means
     else:
         means = frame.inward(_shaped(mixture.means_init, (k, d), "means"))
     if mixture.precisions_init is None:
+        assert drawn is not None, "without a drawn start all has to be given"
         covariances = drawn.covariances
     else:
         covariances = _given_covariances(mixture.precisions_init, kind, k, d) / frame.covariance_factor(kind)
@@ -89,7 +97,7 @@ def given_params(mixture: Any, frame: Frame, drawn: GaussianParams | None) -> Ga
 
 
 def _shaped(values: Any, shape: tuple[int, ...], name: str) -> Array:
-    array = check_array(values, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=f"{name}_init")
+    array: Array = check_array(values, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=f"{name}_init")
     if array.shape != shape:
         raise ValueError(f"The parameter '{name}' should have the shape of {shape}, but got {array.shape}")
     return array
@@ -117,4 +125,4 @@ def _given_covariances(values: Any, kind: Kind, k: int, d: int) -> Array:
     symmetric = np.allclose(precisions, np.swapaxes(precisions, -1, -2))
     if not symmetric or (np.linalg.eigvalsh(precisions) <= 0).any():
         raise ValueError(f"'{kind} precision' should be symmetric, positive-definite")
-    return np.linalg.inv(precisions)
+    return np.asarray(np.linalg.inv(precisions), dtype=np.float64)

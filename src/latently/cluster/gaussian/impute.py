@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from latently.distributions.components.gaussian.conditional import (
     describe_incomplete,
     incomplete_rows,
 )
+from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.augmentation import sample_factor
 from latently.learn.engine.protocol import Array
@@ -46,7 +47,7 @@ class Incomplete:
 
     def mean(self) -> Array:
         """(n, d) conditional means."""
-        return np.einsum("nk,knd->nd", self.shares, self.completed)
+        return np.asarray(np.einsum("nk,knd->nd", self.shares, self.completed))
 
     def draw(self, rng: np.random.RandomState) -> Array:
         """(n, d) one joint draw for each row."""
@@ -99,6 +100,9 @@ class Incomplete:
 class GaussianImputation:
     """Conditional means, intervals and draws of missing entries."""
 
+    covariance_type: Kind
+    precisions_cholesky_: Array
+
     def impute_mean(self, X: Any) -> Array:
         """The rows with each missing entry at its mean given the observed ones."""
         filled, parts = self._incomplete(X)
@@ -133,7 +137,7 @@ class GaussianImputation:
 
     def _is_joint(self) -> bool:
         """Whether columns of a component may depend on one another."""
-        return self.covariance_type in ("full", "tied")  # type: ignore[attr-defined]
+        return self.covariance_type in ("full", "tied")
 
     def _observed(self, rows: Any) -> Array:
         """(k, d, d) rows in which each pair of columns is observed in each component, of all that were fitted to."""
@@ -171,9 +175,9 @@ class GaussianImputation:
                 part.put(draw, part.draw(rng))
         return draws
 
-    def _with(self, covariances: Array) -> "GaussianImputation":
+    def _with(self, covariances: Array) -> Self:
         """The same mixture with other covariances."""
-        other: Any = copy(self)
+        other = copy(self)
         other.precisions_cholesky_ = np.swapaxes(np.linalg.inv(np.linalg.cholesky(covariances)), -1, -2)
         return other
 

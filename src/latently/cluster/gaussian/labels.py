@@ -7,14 +7,15 @@ from scipy.optimize import linear_sum_assignment
 
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
-from latently.distributions.components.gaussian.missing import patterns_of
+from latently.data.tables.matrix import FloatArray
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import UNKNOWN, Labels
 
 
-def labelled_source(rows: Array, weights: Array | None, labels: Labels) -> tuple[ChunkSource, Labels]:
+def labelled_source(rows: FloatArray, weights: Array | None, labels: Labels) -> tuple[ChunkSource, Labels]:
     """The rows sorted by label, and within a label by what is missing, with their labels."""
     patterns = patterns_of(rows)
     order = np.arange(len(rows)) if patterns is None else patterns.order
@@ -75,11 +76,11 @@ def labelled_start(params: GaussianParams, source: ChunkSource, labels: Labels) 
 
 def _mean(source: ChunkSource, labels: Labels, label: int) -> Array:
     """(d,) mean of the observed entries of a label's rows; NaN where there are none."""
-    total, weight = 0.0, 0.0
+    total, weight = np.zeros(source.n_columns), np.zeros(source.n_columns)
     for chunk in source:
         inside = labels[chunk.start : chunk.stop] == label
         X = np.asarray(chunk.X[inside], dtype=float)
         w = np.ones(len(X)) if chunk.weights is None else chunk.weights[inside]
         total = total + w @ np.where(np.isnan(X), 0.0, X)
         weight = weight + w @ ~np.isnan(X)
-    return np.divide(total, weight, out=np.full(np.shape(total), np.nan), where=np.asarray(weight) > 0)
+    return np.asarray(np.divide(total, weight, out=np.full(np.shape(total), np.nan), where=weight > 0))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -12,21 +12,22 @@ from latently.cluster.gaussian.fit import GaussianTask, start_from
 from latently.cluster.gaussian.given import Public, kept_params, precisions_of, public_values, stored_params
 from latently.cluster.gaussian.impute import GaussianImputation
 from latently.cluster.gaussian.labels import labelled_source
-from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
 from latently.cluster.gaussian.online import GaussianOnline
 from latently.cluster.gaussian.sample import GaussianSampling
 from latently.cluster.gaussian.standard_errors import GaussianErrors
 from latently.data.sources.chunks import ChunkSource
-from latently.data.tables.matrix import check_weights
+from latently.data.tables.matrix import FloatArray, check_weights
 from latently.decide.mixin import DecideMixin
 from latently.distributions.components.gaussian.constraints import read_constraints
+from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.missing import sorted_by_pattern
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import KINDS, GaussianParams
 from latently.distributions.components.gaussian.prior import names_components, read_prior
 from latently.distributions.components.order import named_by
-from latently.learn.engine.em import Fit, Hook
+from latently.learn.engine.em import Hook
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import Labels, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
@@ -131,7 +132,7 @@ class GaussianMixture(
     array([1, 0])
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(KINDS))],
         "tol": [Interval(Real, 0.0, None, closed="left")],
@@ -160,7 +161,7 @@ class GaussianMixture(
         self,
         n_components: int = 1,
         *,
-        covariance_type: str = "full",
+        covariance_type: Kind = "full",
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
         max_iter: int = 100,
@@ -241,7 +242,7 @@ class GaussianMixture(
         tags.input_tags.allow_nan = True
         return tags
 
-    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[Array, Array | None]:
+    def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[FloatArray, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)
         if reset:
             self._check_size(len(rows))
@@ -271,7 +272,9 @@ class GaussianMixture(
         if isinstance(X, ChunkSource):
             raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
         rows, weights = self._rows(X, sample_weight, reset=reset)
-        return labelled_source(rows, weights, read_labels(labels, len(rows), self.n_components))
+        known = read_labels(labels, len(rows), self.n_components)
+        assert known is not None, "labels were given"
+        return labelled_source(rows, weights, known)
 
     def _model(self, rows: float) -> GaussianMixtureModel:
         kind, k, d = self.covariance_type, self.n_components, self.n_features_in_
@@ -280,7 +283,7 @@ class GaussianMixture(
             raise ValueError('method="gradient" takes no fixed, bounds or tied: use method="em"')
         return GaussianMixtureModel(kind, self.reg_covar * rows / k, read_prior(self.prior, kind, k, d), constraints)
 
-    def _adopt(self, fit: Fit, params: GaussianParams, stats: GaussianMoments) -> Self:
+    def _adopt(self, fit: GaussianFit, params: GaussianParams, stats: GaussianMoments) -> Self:
         """Take over what a fit found, its components in the order of `params`."""
         self._keep(public_values(params), stats)
         self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason

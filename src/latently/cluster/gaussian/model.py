@@ -1,27 +1,30 @@
 """The Gaussian mixture as the engine sees it: expect and update."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk
+from latently.data.tables.matrix import FloatArray
 from latently.distributions.components.gaussian.collapse import lost_nats
 from latently.distributions.components.gaussian.constraints import Constraints
 from latently.distributions.components.gaussian.frame import Frame, Kind
 from latently.distributions.components.gaussian.gradient import pack, packed_gradient, unpack
-from latently.distributions.components.gaussian.missing import (
-    chunk_patterns,
-    expect_missing,
-    joint_missing,
-    patterns_of,
-)
+from latently.distributions.components.gaussian.missing import chunk_patterns, expect_missing, joint_missing
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import SLACK, GaussianParams, powers_of_two, upper_triangle
+from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.distributions.components.gaussian.prior import GaussianPrior, MixturePrior, relative_prior
 from latently.distributions.components.gaussian.update import updated
 from latently.distributions.unconstrained import Reader
+from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
+
+GaussianFit = Fit[GaussianParams, GaussianMoments]
+# Bound, weights, centres, first and second moments.
+_Found = tuple[float, Array, Array, Array, Array]
 
 _NO_WEIGHTS = np.empty(0)
 _NO_JOINT = np.empty((0, 0))
@@ -93,7 +96,7 @@ class GaussianMixtureModel:
         logits = counts - params.weights * counts.sum()
         return np.concatenate([logits, packed_gradient(params, stats, prior)])
 
-    def log_joint(self, params: GaussianParams, X: Array) -> Array:
+    def log_joint(self, params: GaussianParams, X: FloatArray) -> Array:
         """(n, k) log p(x_i, component k), with missing entries summed out."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
         if (patterns := patterns_of(rows)) is not None:
@@ -104,16 +107,18 @@ class GaussianMixtureModel:
         return joint
 
 
-def _expect_features(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
+def _expect_features(params: GaussianParams, chunk: Chunk, X: Array, weights: Array) -> _Found:
     k, d = params.means.shape
     bound, sums = _run_features(params, X, weights, _NO_JOINT)
     first, quadratic = sums[:k, 1 : 1 + d], sums[:k, 1 + d : 1 + int(params.quadratic[2][-1])]
-    second = {"full": _unpack, "diag": np.asarray, "spherical": lambda s: s[:, 0]}.get(params.kind)
+    shaped: dict[str, Callable[[Array], Array]]
+    shaped = {"full": _unpack, "diag": np.asarray, "spherical": lambda s: s[:, 0]}
+    second = shaped.get(params.kind)
     total = _total_second(params.frame, chunk, X) if second is None else second(quadratic)
     return bound, sums[:k, 0], np.zeros((k, d)), first, total
 
 
-def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array):
+def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array) -> tuple[float, Array]:
     frame, W = params.frame, params.coefficients
     K, P = W.shape
     powers, sums = _powers(_FEATURE_BLOCK, len(X)), np.zeros((K, P))
@@ -127,7 +132,7 @@ def _run_features(params: GaussianParams, X: Array, weights: Array, joint: Array
     return bound, sums
 
 
-def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array):
+def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Array) -> _Found:
     bound, weight, first, second = _run_centred(params, X, weights, _NO_JOINT)
     shaped = {"full": second, "tied": second[0], "diag": second[:, 0]}.get(params.kind)
     centre = params.means if params.shape_of_roots == "elementwise" else params.whitening[0]
@@ -135,7 +140,7 @@ def _expect_centred(params: GaussianParams, chunk: Chunk, X: Array, weights: Arr
     return bound, weight, np.broadcast_to(centre, params.means.shape), first, quadratic
 
 
-def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array):
+def _run_centred(params: GaussianParams, X: Array, weights: Array, joint: Array) -> tuple[float, Array, Array, Array]:
     k, d = params.means.shape
     weight, first, second = np.zeros(k), np.zeros((k, d)), np.zeros_like(params.roots)
     table, sums = (X, weights, params.frame.origin, 1 / params.frame.scale), (weight, first, second, joint)

@@ -1,14 +1,16 @@
 """Learning from more rows, from another mixture's rows, and unlearning rows: arithmetic on expected moments."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.gaussian.given import public_values, stored_params
+from latently.cluster.gaussian.given import Public, public_values, stored_params
 from latently.cluster.gaussian.merge import aligned
 from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.frames import default_names
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
@@ -22,6 +24,13 @@ from latently.learn.estimator.parameters import checked
 
 class GaussianOnline:
     """`partial_fit`, `merge` and `forget`."""
+
+    statistics_: GaussianMoments
+    n_features_in_: int
+    fit: Callable[..., Self]
+    _source: Callable[..., ChunkSource]
+    _model: Callable[[float], GaussianMixtureModel]
+    _keep: Callable[[Public, GaussianMoments], None]
 
     @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.learn.engine.em import ROUNDING, Fit
+from latently.learn.engine.em import ROUNDING
 from latently.learn.engine.protocol import Array
 
 # A component with less than this many rows explains none of them.
@@ -17,12 +17,12 @@ _ALIVE = 0.5
 
 
 def revived(
-    fit: Fit,
+    fit: GaussianFit,
     model: GaussianMixtureModel,
     source: ChunkSource,
-    again: Callable[[GaussianParams], Fit],
+    again: Callable[[GaussianParams], GaussianFit],
     movable: NDArray[np.bool_],
-) -> Fit:
+) -> GaussianFit:
     """The fit, gone on from re-seeded components as long as some are dead and the objective gains by it.
 
     Parameters
@@ -84,7 +84,7 @@ def reseeded(params: GaussianParams, rows: Array, dead: NDArray[np.intp]) -> Gau
     return replace(params, weights=weights, means=means, covariances=covariances)
 
 
-def _joined(fit: Fit, other: Fit) -> Fit:
+def _joined(fit: GaussianFit, other: GaussianFit) -> GaussianFit:
     """The second fit as the end of the first; what it took to get back up is not told."""
     risen = tuple(value for value in other.trace if value > fit.trace[-1])
     return replace(other, trace=fit.trace + risen, n_iter=fit.n_iter + other.n_iter)

@@ -1,5 +1,6 @@
 """How sure a Gaussian mixture's parameters are: standard errors from the observed information."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from latently.cluster.gaussian.given import stored_params
 from latently.cluster.gaussian.labels import with_labels
 from latently.cluster.gaussian.model import GaussianMixtureModel
+from latently.data.sources.chunks import ChunkSource
 from latently.distributions.components.gaussian.free import free_directions
 from latently.distributions.components.gaussian.gradient import gradients
 from latently.distributions.components.gaussian.params import GaussianParams
@@ -16,6 +18,7 @@ from latently.distributions.components.order import labelled_components
 from latently.learn.engine.information import inverse_information
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.labels import Labels
 
 # Share of a parameter's own scale that it is moved by: differences of the exact score are then good to eight digits.
 _STEP = 1e-4
@@ -23,6 +26,9 @@ _STEP = 1e-4
 
 class GaussianErrors:
     """Standard errors of weights, means and covariances."""
+
+    _known_source: Callable[..., tuple[ChunkSource, Labels | None]]
+    _model: Callable[[float], GaussianMixtureModel]
 
     def standard_errors(self, X: Any, sample_weight: Any = None, *, labels: Any = None) -> dict[str, Array]:
         """Standard errors of the parameters, from the curvature of the objective on the rows that were fitted.
@@ -60,7 +66,8 @@ class GaussianErrors:
         source, known = self._known_source(X, sample_weight, labels, reset=False)
         params = stored_params(self)
         model = with_labels(self._model(sum(chunk.total_weight for chunk in source)), known)
-        directions = free_directions(params.kind, *params.means.shape, model.constraints)
+        k, d = params.means.shape
+        directions = free_directions(params.kind, k, d, model.constraints)
         with reducing(source) as reduce:
             information = _information(model, params, reduce, directions)
         covariance = inverse_information(information, len(information) * np.finfo(float).eps)

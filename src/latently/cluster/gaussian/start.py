@@ -15,7 +15,7 @@ from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
 from latently.distributions.statistics import Moments
 from latently.learn.engine.protocol import Array, Reduce
-from latently.learn.engine.start import label_responsibilities, random_responsibilities, start_rows
+from latently.learn.engine.start import StartName, label_responsibilities, random_responsibilities, start_rows
 from latently.learn.estimator.table import seeds
 from latently.learn.kmeans.clustered import clustered
 
@@ -29,7 +29,8 @@ _FEW = 1024
 
 def column_moments(reduce: Reduce) -> Moments:
     """Weight, mean and sum of squares of every column, in one pass."""
-    return reduce(_chunk_moments)
+    found: Moments = reduce(_chunk_moments)
+    return found
 
 
 def _chunk_moments(chunk: Chunk) -> Moments:
@@ -79,7 +80,8 @@ def start_params(
         responsibilities = random_responsibilities(len(Z), k, rng)
     else:
         responsibilities = np.zeros((len(Z), k))
-        responsibilities[start_rows(Z, weights, k, how, rng), np.arange(k)] = 1.0
+        name: StartName = "k-means++" if how == "k-means++" else "random_from_data"
+        responsibilities[start_rows(Z, weights, k, name, rng), np.arange(k)] = 1.0
     return params_from(model, frame, full, responsibilities * weights[:, None])
 
 
@@ -88,7 +90,7 @@ def _canonical(rows: Array, weights: Array, k: int) -> tuple[Array, Array]:
     if len(rows) > _FEW:
         return rows, weights
     unique, place = np.unique(rows, axis=0, return_inverse=True)
-    total = np.bincount(place.ravel(), weights)
+    total: Array = np.bincount(place.ravel(), weights).astype(np.float64, copy=False)
     counted = total > 0
     return (unique[counted], total[counted]) if counted.sum() >= k else (rows, weights)
 

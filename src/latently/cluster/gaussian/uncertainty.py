@@ -6,6 +6,7 @@ import numpy as np
 
 from latently.cluster.gaussian.given import covariances_of
 from latently.distributions.components.gaussian.posterior import kept_share
+from latently.distributions.components.slab import Ints
 from latently.learn.engine.protocol import Array
 
 # Columns that hardly any row tells of keep this many degrees of freedom: wide, and finite.
@@ -18,7 +19,7 @@ def observed_rows(shares: Array, X: Array) -> Array:
     return np.array([(seen * share[:, None]).T @ seen for share in shares.T])
 
 
-def widened(seen: Array, known: Array, distance: Array) -> tuple[Array, Array]:
+def widened(seen: Array, known: Ints, distance: Array) -> tuple[Array, Array]:
     """How much more a missing entry varies than its component says, and the degrees of freedom of its Student's t.
 
     Parameters

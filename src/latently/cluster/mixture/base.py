@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.mixture.fit import best_fit, fit_one, pooled_sums, with_spread
+from latently.cluster.mixture.fit import MixtureFit, best_fit, fit_one, pooled_sums, with_spread
 from latently.cluster.mixture.gradient import check_free
 from latently.cluster.mixture.grow import MixtureGrowth
 from latently.cluster.mixture.impute import MixtureImputation
@@ -26,7 +26,7 @@ from latently.distributions.components.order import heaviest_first, named_by, te
 from latently.distributions.components.slab import LOG_ZERO, Ints
 from latently.distributions.families.mixture import MixtureDistribution
 from latently.distributions.inputs import generator
-from latently.learn.engine.em import Fit, Hook
+from latently.learn.engine.em import Hook
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import UNKNOWN, read_labels
@@ -164,10 +164,10 @@ class TableMixture(
     def _method(self) -> str:
         return getattr(self, "method", "em")
 
-    def _search(self, model: MixtureModel, source: ChunkSource, on_iteration: Hook | None) -> tuple[Fit, int]:
+    def _search(self, model: MixtureModel, source: ChunkSource, on_iteration: Hook | None) -> tuple[MixtureFit, int]:
         given = self._given_start(model)
 
-        def run(rng: np.random.RandomState) -> tuple[Fit, int]:
+        def run(rng: np.random.RandomState) -> tuple[MixtureFit, int]:
             own = source.fresh()
             start = given or self._start(model, own, rng)
             with progress("mixture", self.max_iter, self.verbose) as bar:

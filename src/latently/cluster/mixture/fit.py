@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from latently.cluster.mixture.gradient import UnconstrainedMixture
-from latently.cluster.mixture.model import MixtureModel, MixtureParams, normalise
+from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureSums, normalise
 from latently.cluster.mixture.start import coordinates, params_from
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import refuse_tiny
@@ -28,19 +28,22 @@ _SEED_ROWS = 20
 # Passes of EM that bring a search by gradient near an optimum.
 _APPROACH = 10
 
+MixtureFit = Fit[MixtureParams, MixtureSums]
+
 
 def pooled_sums(model: MixtureModel, source: ChunkSource) -> Parts:
     """Statistics of every block over all rows, as of a single component."""
-    start = next(iter(source)).X
+    start = np.asarray(next(iter(source)).X, dtype=np.float64)
     first = MixtureParams(np.ones(1), tuple(block.first(start, 1) for block in model.blocks))
 
     def expect(chunk: Chunk) -> Parts:
         weights = np.ones(len(chunk.X)) if chunk.weights is None else chunk.weights
-        slab = Slab(chunk.X, chunk.memo)
+        slab = Slab(np.asarray(chunk.X, dtype=np.float64), chunk.memo)
         return model.sums(first, slab, np.ascontiguousarray(weights[None]), 0.0, 0.0).parts
 
     with reducing(source) as reduce:
-        return reduce(expect)
+        pooled: Parts = reduce(expect)
+    return pooled
 
 
 def with_spread(model: MixtureModel, source: ChunkSource) -> MixtureModel:
@@ -65,7 +68,7 @@ def fit_one(
     tol: float,
     max_iter: int,
     on_iteration: Hook | None,
-) -> tuple[Fit, int]:
+) -> tuple[MixtureFit, int]:
     """Fit from one start; components that die are put where the data are worst explained, if that is better."""
     with reducing(source) as reduce:
         if method == "gradient":
@@ -85,8 +88,8 @@ def fit_one(
 
 
 def _climbed(
-    model: MixtureModel, near: Fit, reduce: Reduce, tol: float, max_iter: int, on_iteration: Hook | None
-) -> Fit:
+    model: MixtureModel, near: MixtureFit, reduce: Reduce, tol: float, max_iter: int, on_iteration: Hook | None
+) -> MixtureFit:
     """Go on from where EM has come to by gradient; the trace goes on, too."""
     free = UnconstrainedMixture(model, near.params, near.stats)
     options: dict[str, Any] = {"tol": min(tol, 1e-9), "max_iter": max_iter - near.n_iter, "on_iteration": on_iteration}
@@ -95,7 +98,7 @@ def _climbed(
     return replace(fit, trace=trace, n_iter=len(trace))
 
 
-def reseeded(model: MixtureModel, fit: Fit, source: ChunkSource, reduce: Reduce) -> MixtureParams | None:
+def reseeded(model: MixtureModel, fit: MixtureFit, source: ChunkSource, reduce: Reduce) -> MixtureParams | None:
     """Parameters with the lightest component moved to the rows of lowest density; None if none is dead."""
     dead = int(np.argmin(fit.stats.weight))
     if model.limits is not None or fit.stats.weight[dead] >= min(_DEAD, fit.rows / len(fit.params.weights)):
@@ -124,17 +127,18 @@ def worst_rows(model: MixtureModel, params: MixtureParams, source: ChunkSource, 
     """Rows of lowest density, at most so many."""
     found: list[tuple[Array, Array]] = []
     for chunk in source:
-        norms = normalise(model.joint(params, Slab(chunk.X)))
+        X = np.asarray(chunk.X, dtype=np.float64)
+        norms = normalise(model.joint(params, Slab(X)))
         if chunk.weights is not None:
             norms = np.where(chunk.weights > 0, norms, np.inf)
         low = np.argsort(norms, kind="stable")[:most]
-        found.append((norms[low], chunk.X[low]))
+        found.append((norms[low], X[low]))
     norms, rows = (np.concatenate(part) for part in zip(*found, strict=True))
     return rows[np.argsort(norms, kind="stable")[:most]]
 
 
 def best_fit(
-    run: Callable[[np.random.RandomState], tuple[Fit, int]], starts: list[np.random.RandomState], n_rows: int
-) -> tuple[Fit, int]:
+    run: Callable[[np.random.RandomState], tuple[MixtureFit, int]], starts: list[np.random.RandomState], n_rows: int
+) -> tuple[MixtureFit, int]:
     """Run every start and keep the best."""
     return best_of(run, starts, lambda pair: pair[0].trace[-1], side_by_side=n_rows <= 2 * 16384)

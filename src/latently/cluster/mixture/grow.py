@@ -1,6 +1,7 @@
 """A larger mixture over a table, started from a smaller one with its heaviest component divided."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,6 +17,22 @@ from latently.learn.engine.protocol import Array
 
 class MixtureGrowth:
     """What a search over sizes asks of a mixture: `_can_grow` and `_grown_fit`."""
+
+    model_: MixtureModel
+    parameters_: MixtureParams
+    weight_prior: Any
+    get_params: Callable[..., dict[str, Any]]
+    _encode: Callable[..., Array]
+
+    @property
+    @abstractmethod
+    def _k(self) -> int:
+        """Number of components."""
+
+    @property
+    @abstractmethod
+    def _keeps_order(self) -> bool:
+        """Whether components have places that the user knows."""
 
     @abstractmethod
     def _start_settings(self, params: MixtureParams, model: MixtureModel) -> dict[str, Any]:
@@ -36,7 +53,8 @@ class MixtureGrowth:
         fresh = clone(self).set_params(**self._start_settings(params, model)).fit(X)
         order = np.argsort(-fresh.weights_, kind="stable")
         fresh._keep(fresh.model_, fresh.parameters_.permuted(order), fresh.statistics_.permuted(order))
-        return fresh.set_params(**self.get_params(deep=False))
+        found: Self = fresh.set_params(**self.get_params(deep=False))
+        return found
 
 
 def grown(model: MixtureModel, params: MixtureParams, rows: Array, k: int) -> tuple[MixtureParams, MixtureModel]:

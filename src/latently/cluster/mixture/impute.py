@@ -12,9 +12,9 @@ from latently.cluster.mixture.augmentation import (
     shares_of,
     side_by_side,
 )
-from latently.cluster.mixture.model import MixtureParams, normalise
+from latently.cluster.mixture.model import MixtureModel, MixtureParams, normalise
 from latently.data.sources.chunks import ArraySource, Chunk
-from latently.distributions.components.slab import Slab
+from latently.distributions.components.slab import Ints, Slab
 from latently.distributions.inputs import generator
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
@@ -27,6 +27,10 @@ _ENTRIES = 2**21
 
 class MixtureImputation:
     """What a mixture says about entries that are missing, in the units of the encoded table."""
+
+    model_: MixtureModel
+    parameters_: MixtureParams
+    _read: Callable[[Any], Array]
 
     def impute_mean(self, X: Any) -> Array:
         """(n, d) rows with missing entries at their conditional mean; at the most probable code for categories."""
@@ -86,11 +90,13 @@ class MixtureImputation:
         return out
 
     def _draw_into(self, out: Array, params: MixtureParams, chunk: Chunk, rng: np.random.Generator) -> None:
-        slab = Slab(chunk.X)
+        slab = Slab(np.asarray(chunk.X, dtype=np.float64))
         shares = shares_of(self.model_, params, slab)
         for draw in out:
-            labels = drawn_labels(shares, rng)
-            draw[:] = completed(self.model_, params, slab, lambda b, t, s, at=labels: b.draw(t, s, at, rng))
+            draw[:] = self._drawn(params, slab, drawn_labels(shares, rng), rng)
+
+    def _drawn(self, params: MixtureParams, slab: Slab, labels: Ints, rng: np.random.Generator) -> Array:
+        return completed(self.model_, params, slab, lambda b, t, s: b.draw(t, s, labels, rng))
 
     def surprise(self, X: Any) -> Array:
         """(n, d) -log p of each entry given the other observed entries of its row; 0 where missing."""
@@ -101,24 +107,24 @@ class MixtureImputation:
             return list(over_chunks(ask))
 
     def _filled(self, chunk: Chunk) -> Array:
-        slab = Slab(chunk.X)
+        slab = Slab(np.asarray(chunk.X, dtype=np.float64))
         shares = shares_of(self.model_, self.parameters_, slab)
         return completed(self.model_, self.parameters_, slab, lambda b, theta, s: b.fill(theta, s, shares))
 
     def _interval(self, chunk: Chunk, level: float, drawn: list[MixtureParams]) -> tuple[Array, Array]:
         """Ends of the intervals of mixtures, averaged over parameters that were drawn."""
-        slab = Slab(chunk.X)
+        slab = Slab(np.asarray(chunk.X, dtype=np.float64))
         shares = np.concatenate([shares_of(self.model_, params, slab) for params in drawn]) / len(drawn)
-        low, high = chunk.X.copy(), chunk.X.copy()
+        low, high = slab.X.copy(), slab.X.copy()
         for block, theta in zip(self.model_.blocks, side_by_side(drawn).parts, strict=True):
-            own = chunk.X[:, block.places]
+            own = slab.X[:, block.places]
             if np.isnan(own).any():
                 ends = block.interval(theta, slab, shares, level)
                 low[:, block.places], high[:, block.places] = (np.where(np.isnan(own), e, own) for e in ends)
         return low, high
 
     def _surprises(self, chunk: Chunk) -> Array:
-        X, out = chunk.X, np.zeros(chunk.X.shape)
+        X, out = np.asarray(chunk.X, dtype=np.float64), np.zeros(chunk.X.shape)
         joint = self.model_.joint(self.parameters_, Slab(X))
         whole = normalise(joint.copy())
         for block, theta in zip(self.model_.blocks, self.parameters_.parts, strict=True):

@@ -18,6 +18,7 @@ from latently.data.tables.matrix import as_table, check_size
 from latently.distributions import Distribution, Family, Parts
 from latently.distributions.components.constraints import weight_limits
 from latently.distributions.components.family import FamilyBlock
+from latently.distributions.components.slab import Ints
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.parameters import stores_parameters
 
@@ -134,7 +135,7 @@ class Mixture(TableMixture):
     random_state: Any = None
     verbose: int = 0
 
-    def sample(self, n_samples: int = 1, random_state: Any = None, *, like: Any = None) -> tuple[Any, Array]:
+    def sample(self, n_samples: int = 1, random_state: Any = None, *, like: Any = None) -> tuple[Any, Ints]:
         """Draw rows and the components they come from, component by component.
 
         Parameters
@@ -222,8 +223,8 @@ class Mixture(TableMixture):
 
     def _raw_model(self) -> MixtureModel:
         blocks = with_limits(self._blocks(), self.fixed, self.bounds, self.tied, self._k, self._where)
-        of_weights = ((said or {}).get("weights") for said in (self.bounds, self.tied))
-        return MixtureModel(blocks, np.zeros(self._k), weight_limits(self.fixed_weights, *of_weights, self._k))
+        bounds, tied = ((said or {}).get("weights") for said in (self.bounds, self.tied))
+        return MixtureModel(blocks, np.zeros(self._k), weight_limits(self.fixed_weights, bounds, tied, self._k))
 
     def _with_priors(self, model: MixtureModel, pooled: Parts) -> MixtureModel:
         check_keys(model.blocks, self.prior, self._where)

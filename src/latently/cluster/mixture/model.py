@@ -35,7 +35,8 @@ class MixtureSums(Statistics):
 
     def permuted(self, order: Ints) -> Self:
         """The same statistics with the components in another order."""
-        parts = Parts(tuple(p.permuted(order) for p in self.parts.parts))
+        records: tuple[Any, ...] = self.parts.parts  # of the blocks, which all have an entry per component
+        parts = Parts(tuple(record.permuted(order) for record in records))
         return replace(self, weight=self.weight[order], parts=parts)
 
 
@@ -62,7 +63,7 @@ class MixtureModel:
 
     def expect(self, params: MixtureParams, chunk: Chunk) -> MixtureSums:
         """Expected statistics of the rows of a chunk."""
-        slab = Slab(chunk.X, chunk.memo)
+        slab = Slab(np.asarray(chunk.X, dtype=np.float64), chunk.memo)
         joint = self.joint(params, slab)
         if self.labelled:
             _keep_to(joint, slab.X[:, -1])
@@ -138,7 +139,7 @@ def normalise(joint: Array) -> Array:
     np.exp(joint, out=joint)
     total = joint.sum(axis=0)
     joint /= total
-    return top + np.log(total)
+    return np.asarray(top + np.log(total))
 
 
 def _keep_to(joint: Array, labels: Array) -> None:

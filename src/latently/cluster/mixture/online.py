@@ -1,12 +1,15 @@
 """Learning from more rows, from another mixture's rows, and unlearning rows: arithmetic on expected statistics."""
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latently.cluster.mixture.model import MixtureSums
+from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureSums
+from latently.data.sources.chunks import ChunkSource
 from latently.distributions import Parts
 from latently.distributions.components.order import both_labelled, labelled_components, matched_order, named_by
 from latently.distributions.components.slab import Ints, Mask
@@ -17,6 +20,20 @@ from latently.learn.estimator.parameters import checked
 
 class MixtureOnline:
     """`partial_fit`, `forget` and `merge`."""
+
+    model_: MixtureModel
+    parameters_: MixtureParams
+    statistics_: MixtureSums
+    fit: Callable[..., Self]
+    _labelled: Mask
+    _source: Callable[..., ChunkSource]
+    _with_priors: Callable[[MixtureModel, Parts], MixtureModel]
+    _keep: Callable[[MixtureModel, MixtureParams, MixtureSums], None]
+
+    @property
+    @abstractmethod
+    def _k(self) -> int:
+        """Number of components."""
 
     @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None) -> Self:
@@ -71,7 +88,8 @@ class MixtureOnline:
     def _expected(self, X: Any, sample_weight: Any, labels: Any) -> MixtureSums:
         model = replace(self.model_, labelled=labels is not None)
         with reducing(self._source(X, sample_weight, labels, reset=False)) as reduce:
-            return reduce(lambda chunk: model.expect(self.parameters_, chunk))
+            found: MixtureSums = reduce(lambda chunk: model.expect(self.parameters_, chunk))
+        return found
 
     def _learn_from(self, stats: MixtureSums) -> Self:
         """Parameters from statistics, under priors about all rows that they come from."""

@@ -25,7 +25,7 @@ def strength_of(prior: Any) -> float:
         return DEFAULT
     if isinstance(prior, str) and prior == "ml":
         return 0.0
-    if not isinstance(prior, Real) or isinstance(prior, bool) or not 0 <= float(prior) < np.inf:
+    if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 <= float(prior) < np.inf:
         raise ValueError(f"prior must be None, 'ml', a number from 0 on, or a dict by column, got {prior!r}")
     return float(prior)
 
@@ -54,7 +54,7 @@ def check_keys(blocks: Sequence[Block], prior: Any, where: Callable[[Any], tuple
 
 
 def _one(given: Any) -> Any:
-    return float(given) if isinstance(given, Real) and not isinstance(given, bool) else given
+    return float(given) if not isinstance(given, bool) and isinstance(given, Real) else given
 
 
 def _by_column(prior: Mapping[Any, Any], where: Callable[[Any], tuple[int, ...]]) -> dict[tuple[int, ...], Any]:
@@ -81,7 +81,7 @@ def fixed_weights(given: Any, k: int, name: str) -> Array:
         raise ValueError(f"{name} must be {k} numbers, not negative, got {given!r}")
     if abs(values.sum() - 1) > 1e-6:
         raise ValueError(f"{name} must sum to 1, not to {values.sum():.8g}")
-    return values / values.sum()
+    return np.asarray(values / values.sum())
 
 
 Where = Callable[[Any], tuple[int, ...]]

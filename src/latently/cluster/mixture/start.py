@@ -87,7 +87,7 @@ def coordinates(rows: Array, blocks: Sequence[Block]) -> Array:
     return np.hstack([block.as_points(rows[:, block.places]) for block in blocks])
 
 
-def _grouped(Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.random.RandomState) -> Array:
+def _grouped(Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.random.RandomState) -> Ints:
     """(n,) group of each row: the nearest of k seeds, which K-means moves about if asked to."""
     seeds = Z[start_rows(Z, weights, k, "random_from_data" if how == "random_from_data" else "k-means++", rng)]
     centres = np.where(np.isnan(seeds), 0.0, seeds)
@@ -108,10 +108,11 @@ def _grouped(Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.
 def _mean(Z: Array, otherwise: Array, weights: Array) -> Array:
     seen = ~np.isnan(Z) * weights[:, None]
     total = seen.sum(axis=0)
-    return np.divide((np.nan_to_num(Z) * weights[:, None]).sum(axis=0), total, out=otherwise.copy(), where=total > 0)
+    sums = (np.nan_to_num(Z) * weights[:, None]).sum(axis=0)
+    return np.asarray(np.divide(sums, total, out=otherwise.copy(), where=total > 0))
 
 
-def _nearest(Z: Array, centres: Array) -> Array:
+def _nearest(Z: Array, centres: Array) -> Ints:
     """(n,) nearest centre over the observed coordinates."""
     seen = (~np.isnan(Z)).astype(np.float64)
-    return (seen @ (centres**2).T - 2 * np.nan_to_num(Z) @ centres.T).argmin(axis=1)
+    return np.asarray((seen @ (centres**2).T - 2 * np.nan_to_num(Z) @ centres.T).argmin(axis=1))

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently.data import Column, Schema, infer_schema
-from latently.data.schema.codes import encode_codes, encode_numbers
+from latently.data.schema.codes import Unseen, encode_codes, encode_numbers
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
@@ -46,7 +47,7 @@ def position(key: Any, names: Sequence[str], what: str) -> int:
 
 def positions(key: Any, names: Sequence[str], what: str) -> tuple[int, ...]:
     """Where one or several columns are."""
-    keys = key if isinstance(key, tuple) and key not in names else (key,)
+    keys = key if key not in names and isinstance(key, tuple) else (key,)
     return tuple(position(k, names, what) for k in keys)
 
 
@@ -98,16 +99,17 @@ def _coded(column: Column, view: ColumnView) -> Column:
     return Column(column.name, "categorical", tuple(int(v) if whole else float(v) for v in kinds))
 
 
-def encode(schema: Schema, table: Any, *, unseen: str) -> Array:
+def encode(schema: Schema, table: Any, *, unseen: Unseen) -> Array:
     """The table as floats; unseen categories are "missing" or an "error"."""
     views = schema._views(table)
     out = np.empty((len(views[0].data), len(schema)))
     for j, (column, view) in enumerate(zip(schema, views, strict=True)):
         out[:, j] = _encode_column(column, view, unseen)
-    return refuse_extreme(out, table)
+    refuse_extreme(out, table)
+    return out
 
 
-def _encode_column(column: Column, view: ColumnView, unseen: str) -> Array:
+def _encode_column(column: Column, view: ColumnView, unseen: Unseen) -> Array:
     if column.kind == "numeric":
         return encode_numbers(column, view)
     numbers = all(isinstance(c, int | float) for c in column.categories)
@@ -117,7 +119,7 @@ def _encode_column(column: Column, view: ColumnView, unseen: str) -> Array:
     kinds = np.array(column.categories, dtype=np.float64)
     if np.array_equal(kinds, np.arange(len(kinds))):  # codes already
         strange = (values < 0) | (values >= len(kinds)) | (np.floor(values) < values)
-        at: Array = values
+        at: NDArray[Any] = values
     else:
         order = np.argsort(kinds)
         at = order[np.minimum(np.searchsorted(kinds[order], values), len(kinds) - 1)]
@@ -143,12 +145,12 @@ def make_blocks(schema: Schema, groups: Sequence[Group]) -> tuple[Block, ...]:
             numeric.append(c)
         elif kind == "counts":
             counts.append(c)
-        elif group.columns[0] == c:
+        elif group is not None and group.columns[0] == c:
             others.append(_group_block(group, schema))
     made: list[Block] = []
-    for kind, columns in ((NumericBlock, numeric), (CountBlock, counts)):
+    for block, columns in ((NumericBlock, numeric), (CountBlock, counts)):
         if columns:
-            made.append(kind(tuple(columns), tuple(schema.names[c] for c in columns)))
+            made.append(block(tuple(columns), tuple(schema.names[c] for c in columns)))
     if codes:
         widths = tuple(schema.columns[c].n_categories for c in codes)
         made.append(CategoryBlock(tuple(codes), tuple(schema.names[c] for c in codes), widths=widths))

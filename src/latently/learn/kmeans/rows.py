@@ -220,12 +220,12 @@ class SparseSource(ChunkSource):
         self._memos: tuple[dict[str, Any], ...] = tuple({} for _ in self._bounds)
 
     @property
-    def n_rows(self) -> int:
+    def n_rows(self) -> int:  # type: ignore[override]  # of a source it is only read
         """Number of rows."""
         return int(self._X.shape[0])
 
     @property
-    def column_names(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:  # type: ignore[override]  # made when asked for
         """Names of the columns, in order."""
         return tuple(f"x{j}" for j in range(self._X.shape[1]))
 

@@ -120,15 +120,15 @@ class BernoulliNB(DiscreteNB):
     def _chunk_joint(self, X: Any) -> Array:
         if isinstance(X, SparseRows):
             if self._coefficients is not None:
-                return self._coefficients.joint(X)
+                return np.asarray(self._coefficients.joint(X))
             X = X.toarray()
         ones, missing = self._parts(X)
         if missing is None and self._coefficients is not None:
-            return self._coefficients.joint(ones)
+            return np.asarray(self._coefficients.joint(ones))
         zeros = 1.0 - ones if missing is None else np.where(missing, 0.0, 1.0 - ones)
         heads, tails = self._sides
-        return heads.joint(ones) + tails.joint(zeros)
+        return np.asarray(heads.joint(ones) + tails.joint(zeros))
 
     def _draw(self, codes: Codes, rng: np.random.Generator) -> Array:
         yes = np.exp(self.feature_log_prob_[codes])
-        return (rng.random(yes.shape) < yes).astype(np.float64)
+        return np.asarray(rng.random(yes.shape) < yes, dtype=np.float64)

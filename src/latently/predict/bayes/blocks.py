@@ -18,7 +18,8 @@ from latently.distributions import ColumnError, Distribution, Family
 from latently.distributions.components.base import Block
 from latently.distributions.components.counts import CountBlock
 from latently.distributions.components.discrete import Values
-from latently.distributions.components.family import FamilyBlock, Members
+from latently.distributions.components.family import FamilyBlock
+from latently.distributions.components.family_answers import Members
 from latently.distributions.components.slab import LOG_ZERO, Slab, joined
 from latently.distributions.statistics import Additive
 from latently.predict.bayes.categorical_nb import Lookup, draw_categories

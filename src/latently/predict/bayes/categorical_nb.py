@@ -117,7 +117,7 @@ class CategoricalNB(DiscreteNB):
         }
 
     def _chunk_joint(self, X: Any) -> Array:
-        return self._lookup.joint(X) + self.class_log_prior_
+        return np.asarray(self._lookup.joint(X) + self.class_log_prior_)
 
     def _draw(self, codes: Codes, rng: np.random.Generator) -> NDArray[np.int64]:
         return np.stack([draw_categories(np.exp(log), codes, rng) for log in self.feature_log_prob_], axis=1)
@@ -140,7 +140,7 @@ def highest(rows: Any) -> NDArray[np.int64]:
             f"column x{j} has codes from {low[j]:g} to {high[j]:g}, but codes are 0, 1, ... up to "
             f"{MOST_CATEGORIES - 1}: encode the categories first"
         )
-    return high.astype(np.int64)
+    return np.asarray(high, dtype=np.int64)
 
 
 def category_shares(table: Array, alpha: float) -> Array:

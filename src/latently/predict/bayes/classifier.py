@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Counter = Callable[[Any, Codes, Array, int], Any]
 
 
-class BayesClassifier(OutOfCoreMixin, DecideMixin, ClassifierScore, BaseEstimator, ABC):  # type: ignore[misc]
+class BayesClassifier(OutOfCoreMixin, DecideMixin, ClassifierScore, BaseEstimator, ABC):
     """Base of the naive Bayes classifiers.
 
     A classifier says how it reads a table, what it counts in a chunk, how counts become parameters, and
@@ -146,7 +146,7 @@ class BayesClassifier(OutOfCoreMixin, DecideMixin, ClassifierScore, BaseEstimato
             )
         if self.n_features_in_ != other.n_features_in_:
             raise ValueError(f"the two models have {self.n_features_in_} and {other.n_features_in_} columns")
-        names = [getattr(model, "feature_names_in_", None) for model in (self, other)]
+        names: list[Any] = [getattr(model, "feature_names_in_", None) for model in (self, other)]
         if all(n is not None for n in names) and list(names[0]) != list(names[1]):
             raise ValueError(f"the two models have different columns: {list(names[0])} and {list(names[1])}")
 
@@ -230,7 +230,7 @@ class BayesClassifier(OutOfCoreMixin, DecideMixin, ClassifierScore, BaseEstimato
         """Most probable class of each row, (n,)."""
         check_is_fitted(self)
         codes = row_by_row(self._read(X, reset=False), lambda chunk: self._chunk_joint(chunk.X).argmax(axis=1))
-        return self.classes_[codes]
+        return np.asarray(self.classes_[codes])
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, Classes]:
         """Draw rows from the model: first a class, then every column by itself.

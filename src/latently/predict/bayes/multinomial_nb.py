@@ -82,7 +82,7 @@ class MultinomialNB(DiscreteNB):
         }
 
     def _chunk_joint(self, X: Any) -> Array:
-        return self._coefficients.joint(X)
+        return np.asarray(self._coefficients.joint(X))
 
     def sample(self, n_samples: int = 1, random_state: Any = None, *, length: int = 100) -> tuple[Any, Classes]:
         """Draw rows from the model: a class, then `length` counts from its distribution over columns.
@@ -108,7 +108,7 @@ class MultinomialNB(DiscreteNB):
 def class_totals(X: Any, codes: Codes, weights: Array, n_classes: int) -> Array:
     """(K, d) weighted sums of the rows of each class, dense or sparse."""
     if not isinstance(X, SparseRows):
-        return one_hot(codes, weights, n_classes) @ X
+        return np.asarray(one_hot(codes, weights, n_classes) @ X)
     totals = np.zeros((n_classes, X.shape[1]))
     compiled.predict.naive_bayes.sparse_counts(X.indptr, X.indices, X.data, codes, weights, totals)
     return totals

@@ -1,5 +1,6 @@
 """What a fitted linear regression answers: means, intervals, densities, draws."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class RegressionAnswers:
     _centre: Array
     _told: float
     _inputs: tuple[Array, Array]
+    _marginalises: Callable[[], bool]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predictive mean of the target of each row, (n,); with `return_std` also its standard deviation.
@@ -39,7 +41,9 @@ class RegressionAnswers:
         """
         if not return_std:
             check_is_fitted(self)
-            return row_by_row(self._rows(X), lambda chunk: self._answer(chunk.X, False))[:, 0]
+            return row_by_row(self._rows(X), lambda chunk: self._answer(np.asarray(chunk.X, dtype=np.float64), False))[
+                :, 0
+            ]
         mean, scale, freedom = self._student(X)
         heavy = freedom <= 2
         # sqrt(f / (f - 2)), also where f is infinite
@@ -59,7 +63,7 @@ class RegressionAnswers:
         gap = (read_targets(y) - mean) / scale
         known = np.isinf(freedom)
         student = t.logpdf(gap, np.where(known, 1.0, freedom))
-        return np.where(known, norm.logpdf(gap), student) - np.log(scale)
+        return np.asarray(np.where(known, norm.logpdf(gap), student) - np.log(scale))
 
     def posterior(self) -> Gaussian:
         """Posterior distribution of the weights, alpha and lambda as found."""
@@ -106,7 +110,7 @@ class RegressionAnswers:
         check_is_fitted(self)
         rows = self._rows(X)
         self._check_freedom()
-        found = row_by_row(rows, lambda chunk: self._answer(chunk.X, True))
+        found = row_by_row(rows, lambda chunk: self._answer(np.asarray(chunk.X, dtype=np.float64), True))
         if not np.isfinite(found[:, 1]).all():
             raise ValueError(
                 f"it cannot be told how sure the answers to rows with missing inputs are: {self.n_rows_:g} rows are "
@@ -148,9 +152,9 @@ def _joined(a: Array, a_freedom: float, b: Array, b_freedom: Array) -> Array:
     b = np.where(np.isfinite(b), b, 0.0)  # answers that will be refused
     share = b / (a + b)
     inverse = (1 - share) ** 2 / a_freedom + np.divide(share**2, b_freedom, out=np.zeros(len(b)), where=b_freedom > 0)
-    return np.divide(1.0, inverse, out=np.full(len(b), np.inf), where=inverse > 0)
+    return np.asarray(np.divide(1.0, inverse, out=np.full(len(b), np.inf), where=inverse > 0))
 
 
 def _quantile(level: float, freedom: ArrayLike) -> Array:
     known = np.isinf(freedom)
-    return np.where(known, norm.ppf(level), stdtrit(np.where(known, 1.0, freedom), level))
+    return np.asarray(np.where(known, norm.ppf(level), stdtrit(np.where(known, 1.0, freedom), level)))

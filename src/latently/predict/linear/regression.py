@@ -24,7 +24,7 @@ from latently.predict.tables import brings_targets, read_named
 Method = Literal["evidence", "map", "ml"]
 
 
-class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore, BaseEstimator):  # type: ignore[misc]
+class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore, BaseEstimator):
     """Linear regression with a distribution over its weights.
 
     y = w x + b + noise, with w ~ N(prior_mean, (lambda weight_precision)^-1), noise ~ N(0, 1 / alpha) and a

@@ -116,7 +116,7 @@ def _shares(log: Array, ratio: Array, spectrum: Spectrum) -> Array:
     unit = max(float(spectrum.values.mean()) if len(spectrum.values) else 1.0, 1e-300)
     log = log + _TAIL * (np.log(ratio / unit) - 2 * np.log1p(ratio / unit))
     weight = np.exp(log - log.max())
-    return weight / weight.sum()
+    return np.asarray(weight / weight.sum())
 
 
 def _matched(spectrum: Spectrum, best: State, grid: Grid) -> Spread:

@@ -57,7 +57,7 @@ class RegressionStatistics(Additive):
 
 def read_targets(y: Any) -> Array:
     """Give targets as a flat array of finite numbers; an error says where one is missing."""
-    targets = column_or_1d(y, warn=True)
+    targets: NDArray[Any] = column_or_1d(y, warn=True)
     if targets.dtype.kind not in "biuf":
         try:
             targets = targets.astype(np.float64)

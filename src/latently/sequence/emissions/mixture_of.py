@@ -53,7 +53,8 @@ class MixtureOf(BaseMixture):
         return self.parts
 
     def _made_of(self, weights: Array, components: Sequence[Distribution]) -> Self:
-        return replace(self, parts=tuple(components), weights=weights)
+        parts: Any = tuple(components)  # of our own parts, which are families
+        return replace(self, parts=parts, weights=weights)
 
     # evaluation
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from latently.data.tables.frames import default_names
 from latently.data.tables.matrix import refuse_tiny
 from latently.distributions import ColumnError, Family, family_named
-from latently.distributions.components.family import Members
+from latently.distributions.components.family_answers import Members
 from latently.distributions.floor import Floor
 from latently.learn.engine.start import row_order
 from latently.learn.estimator.table import seeds
@@ -39,8 +39,8 @@ class StartData:
         scale = np.maximum(rows.std(axis=0), np.finfo(float).tiny)
         gaps = np.array([(((rows - centre) / scale) ** 2).sum(axis=1) for centre in centres])
         nearest = gaps.argmin(axis=0)
-        time = np.arange(len(rows)) - np.repeat(first_rows(self.lengths), self.lengths)
-        time = time / np.repeat(self.lengths, self.lengths)
+        steps = np.arange(len(rows)) - np.repeat(first_rows(self.lengths), self.lengths)
+        time = steps / np.repeat(self.lengths, self.lengths)
         when = [time[nearest == j].mean() if (nearest == j).any() else 1.0 for j in range(k)]
         order = np.argsort(when, kind="stable")
         if self.labels is None:
@@ -49,7 +49,7 @@ class StartData:
         for state in np.unique(self.labels[self.labels >= 0]):
             cost[state] = gaps[:, self.labels == state].mean(axis=1)
         # labelled states choose; those without a label take what is left, in order of time
-        return order[linear_sum_assignment(cost[:, order])[1]]
+        return np.asarray(order[linear_sum_assignment(cost[:, order])[1]])
 
 
 def filled(X: Array) -> Array:
@@ -116,7 +116,7 @@ def covariance_start(X: Array, centres: Array, kind: str, k: int, least: float) 
     gaps = [rows - centre for centre in centres.reshape(-1, X.shape[1])]
     nearest = np.argmin([np.einsum("ij,ij->i", gap, gap) for gap in gaps], axis=0)
     residual = np.array(gaps)[nearest, np.arange(len(rows))]
-    matrix = residual.T @ residual / len(rows) + least * np.eye(X.shape[1])
+    matrix: Array = residual.T @ residual / len(rows) + least * np.eye(X.shape[1])
     if kind == "full":
         return np.repeat(matrix[None], k, axis=0)
     if kind == "tied":

@@ -147,7 +147,7 @@ class BaseHMM(
         value = self.__dict__.get("_given", {}).get(self.PARAMETERS[letter])
         if value is None or letter in self.init_params or np.shape(value) != shape:
             return np.zeros(shape, dtype=bool)
-        return np.asarray(value) == 0
+        return np.asarray(np.asarray(value) == 0)
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
         return HmmModel(self._emission(X), self._learning_rule(), labels, self.low_memory, self._copies())
@@ -245,7 +245,7 @@ class BaseHMM(
 
     def _fit(self, data: Sequences | StoredSequences, labels: Ints | None, weights: ArrayLike | None) -> Self:
         starts = self._all_starts(data, labels, self._params)
-        model = self._model(data.values, labels)
+        model = self._model(np.asarray(data.values, dtype=np.float64), labels)
         if self.n_iter == 0:
             self.converged_, self.n_iter_, self.history_, self.reason_ = False, 0, np.empty(0), "max_iter"
             for name in ("collapsed_", "statistics_"):

@@ -1,10 +1,13 @@
 """Criteria to choose between models."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from latently.data.sources.sequences import Sequences
 from latently.learn.estimator.sums import summing
+from latently.sequence.model.hmm import HmmModel, Params
 
 
 class CriteriaMixin:
@@ -13,6 +16,12 @@ class CriteriaMixin:
     All are infinite for a fit in which a state has collapsed onto a single value (`collapsed_`): its likelihood has
     no maximum, and is no measure of the model.
     """
+
+    score: Callable[..., float]
+    decode: Callable[..., tuple[Any, Any]]
+    _read: Callable[..., Sequences]
+    _model: Callable[..., HmmModel]
+    _params: Callable[[], Params]
 
     @property
     def n_parameters_(self) -> int:

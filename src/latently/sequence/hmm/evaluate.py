@@ -1,6 +1,7 @@
 """Evaluation: log-likelihoods, posteriors of the states, expected transitions."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,21 @@ import numpy as np
 from latently.data.sources.sequences import Sequences
 from latently.learn.estimator.sums import summing
 from latently.sequence.inference import chain as ch
-from latently.sequence.inference.chain import Array
+from latently.sequence.inference.chain import Array, LogDensity
 from latently.sequence.inference.forward_backward import Smoothed, smooth
+from latently.sequence.model.hmm import Params
 
 
 class EvaluateMixin:
     """What a model with parameters says about sequences."""
+
+    n_components: int
+    _read: Callable[..., Sequences]
+    _params: Callable[[], Params]
+    _density: Callable[..., LogDensity]
+    _chain: Callable[[], ch.Chain]
+    _copies: Callable[[], int]
+    _merged: Callable[[Array], Array]
 
     def _filtered(self, X: Any, lengths: Any) -> tuple[ch.Filtered, Sequences]:
         data = self._read(X, lengths, reset=False)
@@ -53,7 +63,7 @@ class EvaluateMixin:
         """Expected number (K, K) of transitions between states."""
         copies = self._copies()
         moves = self._smoothed(X, lengths).transitions
-        return moves.reshape(self.n_components, copies, -1, copies).sum(axis=(1, 3))
+        return np.asarray(moves.reshape(self.n_components, copies, -1, copies).sum(axis=(1, 3)))
 
     def get_stationary_distribution(self) -> Array:
         """Distribution (K,) of the state after a long time."""

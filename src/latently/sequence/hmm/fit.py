@@ -111,7 +111,7 @@ def _fit_once(
 
 def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences | StoredSequences) -> Params:
     """Give dead states the rows that are explained worst, and a way to be reached."""
-    X = data.values[~np.isnan(data.values).all(axis=1)]
+    X = np.asarray(data.values[~np.isnan(data.values).all(axis=1)], dtype=np.float64)
     L = model.emission.log_density(params.theta, X)
     alive = np.setdiff1d(np.arange(L.shape[1]), dead)
     worst = X[np.argsort(L[:, alive].max(axis=1), kind="stable")]
@@ -119,6 +119,7 @@ def reseed(model: HmmModel, params: Params, dead: Any, data: Sequences | StoredS
     theta = params.theta
     for i, state in enumerate(dead):
         theta = model.emission.reseed(theta, int(state), worst[i * share : (i + 1) * share])
+    assert isinstance(model.rule, ChainRule), "states with durations are not put elsewhere"
     return Params(_reachable(params.chain, model.rule), theta)
 
 

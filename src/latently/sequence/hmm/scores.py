@@ -12,6 +12,7 @@ from latently.learn.engine.information import covariance_at_maximum
 from latently.sequence.inference.chain import Array, Chain, first_rows, stationary
 from latently.sequence.inference.forward_backward import Smoothed, smooth
 from latently.sequence.model.hmm import HmmModel, Params
+from latently.sequence.model.transitions import ChainRule
 
 STEP = 1e-5
 """Step of numerical gradients, for coordinates whose natural unit is one."""
@@ -27,16 +28,23 @@ class Coordinates:
     model: HmmModel
     like: Params
 
+    @property
+    def rule(self) -> ChainRule:
+        """How the chain is learnt."""
+        rule = self.model.rule
+        assert isinstance(rule, ChainRule), "a chain of states with durations has no such coordinates"
+        return rule
+
     def pack(self) -> Array:
         """The parameters as a vector."""
-        rule, chain = self.model.rule, self.like.chain
+        rule, chain = self.rule, self.like.chain
         start = np.empty(0) if rule.is_stationary else logits(chain.start, np.isnan(rule.start))
         moves = logits(chain.transition, np.isnan(rule.transition))
         return np.concatenate([start, moves, self.model.emission.pack(self.like.theta)])
 
     def unpack(self, vector: Array) -> Params:
         """Parameters from a vector."""
-        rule, chain, reader = self.model.rule, self.like.chain, Reader(vector)
+        rule, chain, reader = self.rule, self.like.chain, Reader(vector)
         start = chain.start if rule.is_stationary else from_logits(reader, chain.start, np.isnan(rule.start))
         A = from_logits(reader, chain.transition, np.isnan(rule.transition))
         theta = self.model.emission.unpack(self.like.theta, reader)
@@ -44,7 +52,7 @@ class Coordinates:
 
     def directions(self) -> Array:
         """Directions (P, F) in which the parameters are free, each as long as its unit."""
-        rule, chain = self.model.rule, self.like.chain
+        rule, chain = self.rule, self.like.chain
         moves = Directions.logits(chain.transition, np.isnan(rule.transition)).if_learnt("t" in rule.learn)
         emission = self.model.emission.directions(self.like.theta)
         if rule.is_stationary:
@@ -68,7 +76,7 @@ def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
     """
     frame, rows = Coordinates(model, params), []
     for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
-        X = data.values[first : first + length]
+        X = np.asarray(data.values[first : first + length], dtype=np.float64)
         found = smooth(params.chain, model.density(params, X, first), np.array([length]))
         emission = model.emission.gradient(params.theta, X, found.posterior)
         rows.append(np.concatenate([_chain_gradient(frame, found), emission]))
@@ -77,7 +85,7 @@ def score_matrix(model: HmmModel, params: Params, data: Sequences) -> Array:
 
 def _chain_gradient(frame: Coordinates, found: Smoothed) -> Array:
     """Gradient in the logits of start and transitions."""
-    rule, chain = frame.model.rule, frame.like.chain
+    rule, chain = frame.rule, frame.like.chain
     moves = logit_gradient(found.transitions, chain.transition, np.isnan(rule.transition))
     if not rule.is_stationary:
         return np.concatenate([logit_gradient(found.first, chain.start, np.isnan(rule.start)), moves])

@@ -56,9 +56,10 @@ def _part(source: ChunkSource, share: float, rng: np.random.RandomState | None) 
     for chunk in source:
         sizes = _lengths(chunk)
         drawn = np.ones(len(sizes), bool) if rng is None else rng.uniform(size=len(sizes)) < share
-        kept += [part for part, keep in zip(np.split(chunk.X, np.cumsum(sizes)[:-1]), drawn, strict=True) if keep]
+        X = np.asarray(chunk.X, dtype=np.float64)
+        kept += [part for part, keep in zip(np.split(X, np.cumsum(sizes)[:-1]), drawn, strict=True) if keep]
         if rng is not None:
-            _note_extremes(chunk.X, extremes)
+            _note_extremes(X, extremes)
     kept += [row[None] for row in extremes.values()]
     return np.concatenate(kept), np.array([len(part) for part in kept], dtype=np.int64)
 

@@ -99,9 +99,10 @@ class InputsFit(BaseHMM):
         labels: Ints | None,
         weights: ArrayLike | None,
     ) -> Self:
-        seen = Sequences(columns.emitted_of(data.values), data.lengths)
+        emitted = columns.emitted_of(np.asarray(data.values, dtype=np.float64))
+        seen = Sequences(emitted, data.lengths)
         starts = self._all_starts(seen, labels, lambda: self._input_start(len(units.scale)))
-        model = inp.InputModel(self._emission(seen.values), self._rule(), columns, units, labels)
+        model = inp.InputModel(self._emission(emitted), self._rule(), columns, units, labels)
         fit: Any = run(model, starts, data, weights, FitPlan(self.tol, self.n_iter, self.verbose))  # type: ignore[arg-type]
         self._store(startprob_=fit.params.start)
         self.coef_, self.input_rank_ = units.back(fit.params.coef), units.rank
@@ -134,7 +135,7 @@ class InputsFit(BaseHMM):
         """Number of free parameters."""
         if not self._has("coef_"):
             return super().n_parameters_
-        rank = self.__dict__.get("input_rank_", self.coef_.shape[2])
+        rank: Any = self.__dict__.get("input_rank_", self.coef_.shape[2])
         return inp.count_parameters(self._emission(None), self._rule(), self._input_params(), rank)
 
     def _need_coef(self) -> None:
@@ -182,7 +183,8 @@ class InputsFit(BaseHMM):
         U = with_intercept(inputs if names is None else X, len(data.values), names)
         if U.shape[1] != self.coef_.shape[2]:
             raise ValueError(f"inputs have {U.shape[1] - 1} columns, but the fit had {self.coef_.shape[2] - 1}")
-        return params, self._emission(None).log_density(params.theta, data.values), U, data
+        rows = np.asarray(data.values, dtype=np.float64)
+        return params, self._emission(None).log_density(params.theta, rows), U, data
 
     def _names_asked(self, inputs: Any) -> list[str] | None:
         """Names of the inputs of a question: those of the fit, or None if it had none."""

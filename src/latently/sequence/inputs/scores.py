@@ -55,7 +55,7 @@ class InputCoordinates:
         moves = Directions.logits(np.where(possible, 0.5, 0.0), True).if_learnt("t" in self.rule.learn)
         regressions = np.kron(moves.matrix(), _independent(self.inputs))
         emission = self.emission.directions(self.like.theta)
-        return linalg.block_diag(start.matrix(), regressions, emission.matrix())
+        return np.asarray(linalg.block_diag(start.matrix(), regressions, emission.matrix()))
 
     def log_prior(self, params: InputParams) -> float:
         """What the objective is besides the log-likelihood."""
@@ -65,7 +65,8 @@ class InputCoordinates:
         """Gradients (S, P) of each sequence's log-likelihood, by Fisher's identity."""
         possible, rows = np.isfinite(params.coef[:, :, 0]), []
         for first, length in zip(first_rows(data.lengths).tolist(), data.lengths.tolist(), strict=True):
-            place, X = slice(first, first + length), data.values[first : first + length]
+            place = slice(first, first + length)
+            X = np.asarray(data.values[place], dtype=np.float64)
             L = mask(self.emission.log_density(params.theta, X), self.labels, first, 1)
             found = smooth(params, L, self.inputs[place], np.array([length]), np.ones(1))
             start = logit_gradient(found.posterior[0], params.start, np.isnan(self.rule.start))

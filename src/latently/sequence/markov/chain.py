@@ -119,7 +119,7 @@ class MarkovChain(OutOfCoreMixin, BaseEstimator):
                 self.partial_fit(symbols, sizes)
             return self
         found = self._counts(X, lengths, learn=True)
-        self.counts_ = found if "counts_" not in self.__dict__ else self.counts_ + found
+        self.counts_: ContextCounts = found if "counts_" not in self.__dict__ else self.counts_ + found
         return self
 
     def _merge_all(self, source: DaskSource) -> Self:
@@ -236,7 +236,7 @@ class MarkovChain(OutOfCoreMixin, BaseEstimator):
     def _evidence(self, X: Any, lengths: Any) -> Array:
         """(2,) log probability of all sequences, and symbols that are neither missing nor unknown."""
         if isinstance(X, StoredSource):
-            return np.sum([self._evidence(values, sizes) for values, sizes in stored_symbols(X)], axis=0)
+            return np.asarray(np.sum([self._evidence(*part) for part in stored_symbols(X)], axis=0))
         seen = self._codes(as_symbols(X, lengths)[0], strict=False) != MISSING
         return np.array([self.score_sequences(X, lengths).sum(), seen.sum()])
 
@@ -295,4 +295,5 @@ class MarkovChain(OutOfCoreMixin, BaseEstimator):
 def _counted(chain: MarkovChain, table: Any, lengths: Ints | None) -> MarkovChain:
     """Fit a chain to one partition of a Dask collection."""
     check_one_column(list(table.columns) if hasattr(table, "columns") else [], lengths is not None)
-    return clone(chain).fit(table.to_numpy().ravel(), lengths)
+    found: MarkovChain = clone(chain).fit(table.to_numpy().ravel(), lengths)
+    return found

@@ -84,7 +84,7 @@ def probabilities(
     if row is None:
         return shorter
     if smoothing is None:
-        return row / row.sum()
+        return np.asarray(row / row.sum())
     seen = row > 0
     if smoothing == "interpolation":  # Witten and Bell: as much weight for shorter contexts as there are novelties
         return np.asarray((row + seen.sum() * shorter) / (row.sum() + seen.sum()))
@@ -98,4 +98,4 @@ def _back_off(row: Array, seen: Any, shorter: Array, discount: float) -> Array:
         return np.asarray(row / row.sum())
     taken = np.minimum(discount, row) * seen
     kept = (row - taken) / row.sum()
-    return np.where(seen, kept, taken.sum() / row.sum() * shorter / left)
+    return np.asarray(np.where(seen, kept, taken.sum() / row.sum() * shorter / left))

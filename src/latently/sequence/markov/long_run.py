@@ -29,7 +29,7 @@ def stationary_symbols(chain: Any) -> Array:
             A[place[context], place[(*context[1:], symbol)]] += p
     shares = stationary(A)
     last = np.array([context[-1] for context in contexts])
-    return np.bincount(last, weights=shares, minlength=V)
+    return np.bincount(last, weights=shares, minlength=V).astype(np.float64, copy=False)
 
 
 def expected_durations(transition: Array) -> Array:

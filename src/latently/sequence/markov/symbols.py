@@ -64,7 +64,7 @@ def unique_symbols(values: Any) -> Any:
     return np.unique(seen)
 
 
-def stored_symbols(source: StoredSource) -> Iterator[tuple[Any, Ints]]:
+def stored_symbols(source: StoredSource) -> Iterator[tuple[Any, Ints | None]]:
     """Symbols of whole sequences that are read from a file, and their lengths, chunk by chunk."""
     check_one_column(list(source.features), source.sequences_by is not None)
     for cut in source.cuts():

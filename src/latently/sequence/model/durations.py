@@ -31,8 +31,9 @@ def log_shape(part: Family, rows: Array) -> Array:
     top = int(np.argmax(found))
     if not part.has_features or not np.isfinite(found[top]):
         return found
-    features, base = part.features(rows), part.log_base(rows)  # type: ignore[attr-defined]
-    return np.where(np.isneginf(found), -np.inf, (features - features[top]) @ part.natural() + base - base[top])
+    exponential: Any = part  # `has_features` says that it has the methods below
+    features, base = exponential.features(rows), exponential.log_base(rows)
+    return np.where(np.isneginf(found), -np.inf, (features - features[top]) @ exponential.natural() + base - base[top])
 
 
 def log_durations(part: Family, longest: int) -> Array:

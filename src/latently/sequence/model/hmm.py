@@ -120,7 +120,7 @@ class HmmModel:
         """Number of free parameters, as BIC counts them."""
         learnt = "d" in self.rule.learn
         durations = sum(part.n_parameters for part in getattr(params.chain, "durations", ()) if learnt)
-        return self.rule.n_parameters() + self.emission.n_parameters(params.theta) + durations
+        return int(self.rule.n_parameters() + self.emission.n_parameters(params.theta) + durations)
 
 
 class ImpossibleRow(ValueError):
@@ -134,7 +134,7 @@ class ImpossibleRow(ValueError):
 def as_doubles(chunk: Chunk) -> Array:
     """The rows of a chunk as contiguous float64; converted once and kept."""
     if chunk.X.dtype == np.float64 and chunk.X.flags.c_contiguous:
-        return chunk.X
+        return np.asarray(chunk.X, dtype=np.float64)
     return chunk.memo.setdefault("doubles", np.ascontiguousarray(chunk.X, dtype=np.float64))  # type: ignore[no-any-return]
 
 

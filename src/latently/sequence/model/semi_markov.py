@@ -59,8 +59,9 @@ class SemiRule:
         """Whether the start follows from the transitions."""
         return False
 
-    def update(self, chain: SemiChain, first: Array, transitions: Array) -> SemiChain:
+    def update(self, chain: Chain, first: Array, transitions: Array) -> SemiChain:
         """Posterior mode, given expected first states and transitions of the chain that counts down."""
+        assert isinstance(chain, SemiChain), "the rule is that of chains with durations"
         K, D = chain.plain.n_states, chain.longest
         entries = transitions.reshape(K, D, K, D)[:, 0]  # (K, K, D) from the end of a state to (state, steps)
         begun = first.reshape(K, D)
@@ -71,8 +72,9 @@ class SemiRule:
             durations = tuple(fitted(old, counts) if counts.sum() > 1e-8 else old for old, counts in pairs)
         return expand(plain, durations, D)
 
-    def log_prior(self, chain: SemiChain) -> float:
+    def log_prior(self, chain: Chain) -> float:
         """Log density of the priors of start and transitions."""
+        assert isinstance(chain, SemiChain), "the rule is that of chains with durations"
         return self.rule.log_prior(chain.plain)
 
     def n_parameters(self) -> int:

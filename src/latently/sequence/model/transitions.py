@@ -169,4 +169,4 @@ def random_chain(K: int, rule: ChainRule, rng: np.random.RandomState) -> Chain:
 def _filled(free: Array, fixed: Array) -> Array:
     mass = 1 - np.nansum(fixed, axis=1, keepdims=True)
     total = free.sum(axis=1, keepdims=True)
-    return np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass
+    return np.asarray(np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass)

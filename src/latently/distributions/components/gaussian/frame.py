@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from latently.data.tables.matrix import FloatArray
 from latently.distributions.inputs import Array
 
 Kind = Literal["full", "tied", "diag", "spherical"]
@@ -39,7 +40,7 @@ class Frame:
         """log |dx/dz|: what a log density loses on its way from z to x."""
         return float(np.log(self.scale).sum())
 
-    def inward(self, points: Array) -> Array:
+    def inward(self, points: FloatArray) -> Array:
         """Points of the data's own coordinates, in this frame."""
         return np.asarray((points - self.origin) / self.scale)
 

@@ -5,6 +5,7 @@ import numpy as np
 from latently import compiled
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
+from latently.data.tables.matrix import FloatArray
 from latently.distributions.components.gaussian.conditional import (
     expect_incomplete,
     incomplete_rows,
@@ -21,7 +22,7 @@ _LITTLE_WORK = 256  # components times columns
 _NONE = np.empty((0, 0))
 
 
-def sorted_by_pattern(rows: Array, weights: Array | None, k: int) -> ChunkSource:
+def sorted_by_pattern(rows: FloatArray, weights: Array | None, k: int) -> ChunkSource:
     """A source in which equal patterns stand together, so that each is prepared once and not once per chunk.
 
     Little work per row, for k components, is worth larger chunks.

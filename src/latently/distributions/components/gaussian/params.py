@@ -233,7 +233,7 @@ class GaussianParams:
         """One component, with its weight, as a mixture by itself."""
         return self.permuted(np.array([component]))
 
-    def permuted(self, order: Array) -> "GaussianParams":
+    def permuted(self, order: NDArray[np.intp]) -> "GaussianParams":
         """The same mixture with its components in another order."""
         covariances = self.covariances if self.kind == "tied" else self.covariances[order]
         return GaussianParams(self.kind, self.frame, self.weights[order], self.means[order], covariances)

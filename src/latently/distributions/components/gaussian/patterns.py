@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.distributions.inputs import Array
+from latently.data.tables.matrix import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Patterns:
             yield self.order[self.edges[p] : self.edges[p + 1]], columns[:count], columns[count:]
 
 
-def patterns_of(X: Array) -> Patterns | None:
+def patterns_of(X: FloatArray) -> Patterns | None:
     """The patterns of a table; None if nothing is missing."""
     missing = np.isnan(X)
     if not missing.any():
