@@ -53,7 +53,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
     """Base of decision trees: reading, growing, pruning, explaining."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 _PACKED: WeakKeyDictionary[Any, tuple[Any, Packed]] = WeakKeyDictionary()
 
 
-class BaseForest(OutOfCoreMixin, BaseEstimator):  # type: ignore[misc]
+class BaseForest(OutOfCoreMixin, BaseEstimator):
     """Base of random forests."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")
