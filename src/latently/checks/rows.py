@@ -51,8 +51,8 @@ def _class_for(kind: Any) -> type[Any]:
 
 
 def _without_target(method: Any) -> Any:
-    def called(self: Any, X: Any, y: Any = None) -> Any:
-        return method(self, _narrow(self, X))
+    def called(self: Any, X: Any, y: Any = None, **options: Any) -> Any:
+        return method(self, _narrow(self, X), **options)
 
     return called
 
