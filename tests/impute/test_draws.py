@@ -124,15 +124,15 @@ def test_columns_that_are_functions_of_others_and_constants_are_filled():
 
 def test_rows_are_kept_up_to_a_number_and_not_of_models_taken_as_known(monkeypatch):
     X = decided_by_the_first(300, np.random.default_rng(0))
-    kept = Imputer(max_components=1, random_state=0).fit(X).rows_
+    kept = Imputer(max_components=1, random_state=0).fit(X)._rows
     np.testing.assert_array_equal(kept, X)
     assert not np.shares_memory(kept, X)
     monkeypatch.setattr(imputer, "KEPT_ROWS", 100)
     some = Imputer(max_components=1, random_state=0).fit(X)
-    assert some.rows_.shape == (100, 2)
+    assert some._rows.shape == (100, 2)
     narrow = np.array([table[:, 1].mean() for table in some.draws(X, 60, random_state=0)])
     monkeypatch.undo()
     whole = np.array([table[:, 1].mean() for table in Imputer(max_components=1).fit(X).draws(X, 60, random_state=0)])
     assert 0.6 < narrow.std() / whole.std() < 1.6
-    assert Imputer(GaussianMixture(1).fit(X)).fit(X).rows_ is None
-    assert Imputer(GaussianHMM(1, n_iter=200, random_state=0)).fit(X).rows_ is None
+    assert Imputer(GaussianMixture(1).fit(X)).fit(X)._rows is None
+    assert Imputer(GaussianHMM(1, n_iter=200, random_state=0)).fit(X)._rows is None

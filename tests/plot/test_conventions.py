@@ -51,6 +51,7 @@ def mixture():
 
 
 MAKE = {
+    AtomsDisplay: lambda ax: AtomsDisplay.from_components(np.eye(4), ax=ax),
     BiplotDisplay: lambda ax: BiplotDisplay.from_estimator(PCA(2).fit(X), X, ax=ax),
     CanonicalPairsDisplay: lambda ax: CanonicalPairsDisplay.from_estimator(
         CCA(1).fit(X[:, :2], X[:, 2:]), X[:, :2], X[:, 2:], ax=ax

@@ -43,14 +43,18 @@ def law_converged_is_honest(case: Case) -> None:
 
 @law("fit", when=lambda case: case.iterations is not None)
 def law_running_out_of_iterations_is_told(case: Case) -> None:
-    """Fits that stop at `max_iter` warn (`ConvergenceWarning`), and `reason_` says so; `trace_` has all iterations."""
+    """Fits that stop at `max_iter` warn (`ConvergenceWarning`); with a `trace_` they have a `reason_`, which says so."""
     from sklearn.exceptions import ConvergenceWarning
 
-    model = case.new(n_init=1, max_iter=1, tol=0.0)
+    model = case.new(n_init=1, max_iter=1, tol=np.finfo(float).tiny)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         model.fit(case.X, case.y)
-    assert any(issubclass(warning.category, ConvergenceWarning) for warning in told), "nobody is warned"
+    warned = any(issubclass(warning.category, ConvergenceWarning) for warning in told)
+    assert warned or getattr(model, "converged_", True), "nobody is warned"
+    if not hasattr(model, "trace_"):
+        return
+    assert warned, "nobody is warned"
     assert model.reason_ == "max_iter", f"reason_ is {model.reason_!r} after one iteration"
     model = case.fitted(model=case.new(n_init=1, max_iter=500, tol=1e-3))
     assert (model.reason_ == "converged") == bool(model.converged_), f"reason_ is {model.reason_!r}"

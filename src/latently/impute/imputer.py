@@ -53,9 +53,6 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
         The fitted mixture.
     schema_
         What the columns are.
-    rows_
-        (m, d) rows, as numbers and codes, that a mixture was fitted to here; of more than 16384 a sample. What they
-        leave open of its parameters is in intervals and draws. None for models that are taken as known.
     n_features_in_, feature_names_in_
         Number of columns, and their names if they came with names.
 
@@ -111,7 +108,7 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
         self.schema_ = table.schema
         check_observed(table)
         self.model_ = self._fitted_model(table, sequences)
-        self.rows_ = self._kept_rows(table)
+        self._rows = self._kept_rows(table)
         if not is_all and self.model_ is not self.model:
             self.model_ = refitted(self.model_, X)
         return self
@@ -124,7 +121,7 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
 
     def _fitted_to(self, table: Table) -> dict[str, Any]:
         """The rows that the model was fitted to, for its intervals and draws, in the form of the table at hand."""
-        rows = getattr(self, "rows_", None)
+        rows = getattr(self, "_rows", None)
         return {} if rows is None else {"rows": for_model(self.model_, table, rows)}
 
     def _check_settings(self) -> None:

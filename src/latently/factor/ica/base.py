@@ -77,9 +77,7 @@ class IndependentComponents(
             whitening = self._whitening(reduce)
             found = self._separate(WhiteData(reduce, whitening), None)
         self._remember(found, whitening, getattr(rows, "dtype", np.float64))
-        warn_unconverged(
-            "converged" if found.converged else "max_iter", "max_iter", getattr(self, "max_iter", 0), self._opening
-        )
+        warn_unconverged(self.reason_, "max_iter", getattr(self, "max_iter", 0), self._opening)
         warn_unidentified(found.strength, whitening.rows, self._needs)
         return self
 
@@ -136,6 +134,7 @@ class IndependentComponents(
         self.mixing_ = (whitening.inverse @ np.linalg.inv(W)).astype(dtype)
         self.mean_, self.whitening_ = whitening.mean.astype(dtype), whitening.matrix.astype(dtype)
         self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.reason_ = "converged" if found.converged else "max_iter"
         self.__dict__.update({name: values[order] for name, values in found.more.items()})
 
     def _resampled(self, S: Array, rng: np.random.Generator) -> Array:
