@@ -47,7 +47,7 @@ class Bins:
     @property
     def dtype(self) -> type[np.integer[Any]]:
         """Type of the codes."""
-        return np.uint8 if self.n_bins.max(initial=0) <= MOST_BINS else np.int32
+        return np.uint16 if self.n_bins.max(initial=0) < 1 << 16 else np.int32
 
 
 def _encode_chunk(bins: Bins, chunk: Chunk) -> NDArray[Any]:
