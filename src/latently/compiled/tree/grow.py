@@ -185,6 +185,15 @@ def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, start
 
 
 @njit(nogil=True, cache=True)
+def beyond(value):
+    """What another cut must exceed to be better than one of a value: of equal ones, but for rounding, the first counts.
+
+    Sums of rows and of chunks are rounded in other ways, and give the same tree.
+    """
+    return value + ROUNDING * abs(value) if value > -np.inf else value
+
+
+@njit(nogil=True, cache=True)
 def scan_gini(hist, bins, n, total, left, right, found):
     """Find the best cut of bins for one output and the Gini index, where nothing else is asked."""
     K, weight = len(left), 0.0
@@ -193,6 +202,7 @@ def scan_gini(hist, bins, n, total, left, right, found):
         left[k], right[k] = 0.0, total[k]
         weight += total[k]
         squares_right += total[k] * total[k]
+    bar = beyond(found[0])
     for i in range(n - 1):
         bin_ = hist[bins[i]]
         for k in range(K):
@@ -203,8 +213,9 @@ def scan_gini(hist, bins, n, total, left, right, found):
             right[k] -= h
             wl += h
         value = squares_left / wl + squares_right / (weight - wl)
-        if value > found[0]:
+        if value > bar:
             found[0], found[1] = value, i
+            bar = beyond(value)
 
 
 @njit(nogil=True, cache=True)
@@ -233,13 +244,15 @@ def sweep_gini(keys, m, y, w, total, bins, left, right, found):
         weight += total[k]
         squares_right += total[k] * total[k]
     n = 0
+    bar = beyond(found[0])
     for i in range(m):
         c = keys[i] >> 6
         if n == 0 or bins[n - 1] != c:
             if n:
                 value = squares_left / wl + squares_right / (weight - wl)
-                if value > found[0]:
+                if value > bar:
                     found[0], found[1] = value, n - 1
+                    bar = beyond(value)
             bins[n] = c
             n += 1
         at = keys[i] & 63
@@ -256,14 +269,16 @@ def sweep_gini(keys, m, y, w, total, bins, left, right, found):
 def sweep_squared(keys, m, T, total, bins, found):
     """Find the best cut of a few sorted rows for squared errors; give the number of distinct codes."""
     wl, sl, n = 0.0, 0.0, 0
+    bar = beyond(found[0])
     for i in range(m):
         c = keys[i] >> 6
         if n == 0 or bins[n - 1] != c:
             if n:
                 sr = total[1] - sl
                 value = sl * sl / wl + sr * sr / (total[0] - wl)
-                if value > found[0]:
+                if value > bar:
                     found[0], found[1] = value, n - 1
+                    bar = beyond(value)
             bins[n] = c
             n += 1
         at = keys[i] & 63
@@ -276,13 +291,15 @@ def sweep_squared(keys, m, T, total, bins, found):
 def scan_squared(hist, bins, n, total, found):
     """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
     wl, sl = 0.0, 0.0
+    bar = beyond(found[0])
     for i in range(n - 1):
         wl += hist[bins[i], 0]
         sl += hist[bins[i], 1]
         sr = total[1] - sl
         value = sl * sl / wl + sr * sr / (total[0] - wl)
-        if value > found[0]:
+        if value > bar:
             found[0], found[1] = value, i
+            bar = beyond(value)
 
 
 @njit(nogil=True, cache=True)
@@ -301,6 +318,7 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
     With `at` >= 0 that cut alone is tried. Without bins on the right the branch of the missing stands alone.
     """
     criterion, width = whole[CRITERION], hist.shape[1]
+    bar = beyond(found[0])
     for side in range(2 if has_missing else 1):
         for s in range(width):
             left[s] = missing[s] if side else 0.0
@@ -329,8 +347,9 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
             if sign != 0 and not allowed(left, right, starts, sign, lower, upper):
                 continue
             value = worth(criterion, left, starts) + worth(criterion, right, starts)
-            if value > found[0]:
+            if value > bar:
                 found[0], found[1], found[2] = value, i, side
+                bar = beyond(value)
 
 
 @njit(nogil=True, cache=True)
@@ -489,9 +508,9 @@ def draw_cut(seed, step, lows, highs, bins, n):
 @njit(nogil=True, cache=True)
 def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, best_f, best_list):
     """Keep a cut if it is the best so far."""
-    if not found[0] > best_f[WORTH]:
-        return
     cut = int(found[1])
+    if cut < 0:
+        return
     best_f[WORTH], best_i[FEATURE], best_i[MISSING_LEFT], best_i[N_LISTED] = found[0], f, int(found[2]), -1
     if is_cat:
         for i in range(cut + 1):
@@ -666,6 +685,7 @@ def part_keys(keys, is_sorted, a, b, goes_left, sides, spare):
 def cut_squared(keys, a, b, near, total, least, found):
     """Find the best cut of sorted rows for squared errors; found has its worth and its last place on the left."""
     wl, sl, at, best, weight, whole = 0.0, 0.0, -1, found[0], total[0], total[1]
+    bar = beyond(best)
     for i in range(a, b - least):
         row = keys[i] & LOW16
         wl += near[row, 0]
@@ -673,8 +693,8 @@ def cut_squared(keys, a, b, near, total, least, found):
         if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
             sr, wr = whole - sl, weight - wl
             value = (sl * sl * wr + sr * sr * wl) / (wl * wr)
-            if value > best:
-                best, at = value, i
+            if value > bar:
+                best, bar, at = value, beyond(value), i
     found[0], found[1] = best, at
 
 
@@ -686,6 +706,7 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
         left[k], right[k] = 0.0, total[k]
         weight += total[k]
         squares_right += total[k] * total[k]
+    bar = beyond(best)
     for i in range(a, b - least):
         row = keys[i] & LOW16
         k, h = near_y[row], near[row, 0]
@@ -697,8 +718,8 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
         if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
             wr = weight - wl
             value = (squares_left * wr + squares_right * wl) / (wl * wr)
-            if value > best:
-                best, at = value, i
+            if value > bar:
+                best, bar, at = value, beyond(value), i
     found[0], found[1] = best, at
 
 
@@ -735,7 +756,9 @@ def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, b
         features[j] = j
     draws = whole[MAX_FEATURES] < d or whole[RANDOM]
     visited, varied = 0, 0
-    while visited < d and (visited < whole[MAX_FEATURES] or varied == 0):
+    # two rows can be parted in one way alone
+    most = 1 if stop - start == 2 and whole[PLAIN] else whole[MAX_FEATURES]
+    while visited < d and (visited < most or varied == 0):
         if draws:
             other = visited + int(mixed(seed, np.uint64(visited + 1)) % np.uint64(d - visited))
             features[visited], features[other] = features[other], features[visited]

@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 
 
 _VIEWS: WeakKeyDictionary[Any, tuple[Nodes, TreeView]] = WeakKeyDictionary()  # beside the trees, not a part of them
+_PACKED: WeakKeyDictionary[Any, tuple[Nodes, float, answers.Packed]] = WeakKeyDictionary()
 WHOLE_1, REAL_0 = Interval(Integral, 1, None, closed="left"), Interval(Real, 0.0, None, closed="left")
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -275,7 +276,16 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _values(self, X: Any) -> Array:
         """(n, outputs, classes or 1) values of the leaves."""
         rows = self._rows(X)
-        return answers.Packed.of([self._smoothed()]).mean(rows)
+        return self._packed().mean(rows)
+
+    def _packed(self) -> answers.Packed:
+        """The tree as rows pass through it, kept from one question to the next but not as a part of the model."""
+        m = getattr(self, "m", 0)
+        known = _PACKED.get(self)
+        if known is None or known[0] is not self.nodes_ or known[1] != m:
+            known = self.nodes_, m, answers.Packed.of([self._smoothed()])
+            _PACKED[self] = known
+        return known[2]
 
     def _smoothed(self) -> Nodes:
         return self.nodes_
