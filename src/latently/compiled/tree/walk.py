@@ -70,21 +70,22 @@ def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_
 
 
 @njit(nogil=True, cache=True)
+def step(row, node, nodes):
+    """Where a row goes from a node; a leaf leads to itself. Places without a sign need no look whether they have one."""
+    at = nodes[node]
+    return np.uint64(at.first) + np.uint64(row[at.feature] > at.threshold)
+
+
+@njit(nogil=True, cache=True)
 def leaves_of_eight(X, i, root, nodes, at):
     """Leaves of eight rows, which go down together: what one has to wait for in memory does not hold up the others."""
     a = b = c = d = e = f = g = h = root
+    A, B, C, D, E, F, G, H = X[i], X[i + 1], X[i + 2], X[i + 3], X[i + 4], X[i + 5], X[i + 6], X[i + 7]
     moved = True
     while moved:
-        p, q, r, s = a, b, c, d
-        t, u, v, w = e, f, g, h
-        a = nodes[p].first + (X[i, nodes[p].feature] > nodes[p].threshold)
-        b = nodes[q].first + (X[i + 1, nodes[q].feature] > nodes[q].threshold)
-        c = nodes[r].first + (X[i + 2, nodes[r].feature] > nodes[r].threshold)
-        d = nodes[s].first + (X[i + 3, nodes[s].feature] > nodes[s].threshold)
-        e = nodes[t].first + (X[i + 4, nodes[t].feature] > nodes[t].threshold)
-        f = nodes[u].first + (X[i + 5, nodes[u].feature] > nodes[u].threshold)
-        g = nodes[v].first + (X[i + 6, nodes[v].feature] > nodes[v].threshold)
-        h = nodes[w].first + (X[i + 7, nodes[w].feature] > nodes[w].threshold)
+        p, q, r, s, t, u, v, w = a, b, c, d, e, f, g, h
+        a, b, c, d = step(A, p, nodes), step(B, q, nodes), step(C, r, nodes), step(D, s, nodes)
+        e, f, g, h = step(E, t, nodes), step(F, u, nodes), step(G, v, nodes), step(H, w, nodes)
         moved = ((a ^ p) | (b ^ q) | (c ^ r) | (d ^ s) | (e ^ t) | (f ^ u) | (g ^ v) | (h ^ w)) != 0
     at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7] = a, b, c, d, e, f, g, h
 
@@ -96,17 +97,18 @@ def add_values(X, roots, nodes, values, out):
     A leaf is a node that leads to itself: its threshold is infinite.
     """
     block, width = 1024, values.shape[1]
-    at = np.empty(block + 8, dtype=np.int64)
+    at = np.empty(block + 8, dtype=np.uint64)
     for start in range(0, len(X), block):
         n = min(block, len(X) - start)
         for root in roots:
             for i in range(0, n - 7, 8):
                 leaves_of_eight(X, start + i, root, nodes, at[i:])
             for i in range(n - n % 8, n):
-                node, before = root, -1
-                while node != before:
-                    before = node
-                    node = nodes[node].first + (X[start + i, nodes[node].feature] > nodes[node].threshold)
+                node = root
+                after = step(X[start + i], node, nodes)
+                while after != node:
+                    node = after
+                    after = step(X[start + i], node, nodes)
                 at[i] = node
             for i in range(n):
                 for k in range(width):

@@ -19,7 +19,7 @@ from latently.data.tables.matrix import check_weights
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.tree import columns
 from latently.predict.tree.growth.binary import Grown, grow_binary
-from latently.predict.tree.growth.bins import make_bins
+from latently.predict.tree.growth.bins import TREE_BINS, make_bins
 from latently.predict.tree.growth.setting import Setting, make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
@@ -59,6 +59,7 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _most_bins: ClassVar[int] = TREE_BINS
     _class_counts: Any  # number of classes of each output, ones for a regression
 
     def __sklearn_tags__(self) -> Any:
@@ -143,7 +144,7 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):  # type: ignore[misc]
             from latently.predict.tree.growth.multiway import grow_multiway
 
             return grow_multiway(rows, categories, targets, weights, setting, self._multiway_rules(), seed)
-        bins = make_bins(rows, categories, self.max_bins)
+        bins = make_bins(rows, categories, self.max_bins, most_bins=self._most_bins)
         return grow_binary(bins, bins.encode(rows), targets, weights, setting, seed)
 
     def _multiway_rules(self) -> Any:

@@ -17,7 +17,7 @@ from latently.predict.tree.model.nodes import LEAF, Nodes
 Array = NDArray[np.float64]
 
 
-NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.int32), ("first", np.int32)])
+NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
 """A node as rows pass through it, of one piece since memory is what they wait for."""
 _VISITS: Final = 1 << 17  # rows times trees of a chunk
 
@@ -27,7 +27,7 @@ class Packed:
     """Trees behind each other, for rows that pass through all of them."""
 
     trees: tuple[Nodes, ...]
-    roots: NDArray[np.int64]
+    roots: NDArray[np.uint64]
     nodes: NDArray[Any]  # of the type NODE; a leaf leads to itself
     values: Array  # (nodes, outputs * classes)
     is_plain: bool
@@ -46,7 +46,7 @@ class Packed:
         nodes["threshold"] = np.where(leaf, np.inf, _joined([tree.threshold for tree in trees]))
         shape = trees[0].value.shape[1:]
         values = _joined([tree.value.reshape(len(tree), -1) for tree in trees])
-        return cls(tuple(trees), roots, nodes, values, all(tree.is_plain for tree in trees), shape)
+        return cls(tuple(trees), roots.astype(np.uint64), nodes, values, all(tree.is_plain for tree in trees), shape)
 
     def mean(self, X: Array) -> Array:
         """(n, outputs, classes or 1) mean of the values of all trees."""
