@@ -9,7 +9,9 @@ import numpy as np
 from numba import njit
 
 # places in `whole` (integers of the setting) and `real` (floats)
-CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES, RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN, SORTS = range(11)
+CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES, RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN, SORTS = (
+    range(11)
+)
 MIN_WEIGHT, MIN_DECREASE, TOTAL_WEIGHT = range(3)
 GINI, ENTROPY, SQUARED, POISSON, ABSOLUTE = range(5)
 # places in `best_i` and `best_f`
@@ -749,7 +751,9 @@ def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, bes
 def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, bounds, features, space, lists, base,
            best_i, best_f, best_list):  # fmt: skip
     """Find the best split of a node among columns drawn by its seed; with base >= 0 there are sorted columns."""
-    keys, is_sorted, near_T, near_y = lists
+    keys, is_sorted, near_T, near_y, scratch, counts, its_T = lists
+    _, n_bins, _, _, _, is_cat, signs = table
+    m = stop - start
     d = len(features)
     best_f[WORTH], best_i[FEATURE] = -np.inf, -1
     for j in range(d):
@@ -767,6 +771,11 @@ def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, b
         if base >= 0 and is_sorted[f]:
             varied += search_sorted(f, table, keys[f], start - base, stop - base, near_T, near_y, stats, whole, space,
                                     best_i, best_f)  # fmt: skip
+        elif (whole[PLAIN] and FEW < m <= min(2 * n_bins[f], MOST_CODES) and n_bins[f] <= 16 * m and is_cat[f] == 0
+              and signs[f] == 0 and n_bins[f] < MOST_CODES
+              and sort_column(table[0], rows, start, stop, f, n_bins[f], counts, scratch)):  # fmt: skip
+            # with about as many bins as rows, rows in their order are less work than bins
+            varied += search_sorted(f, table, scratch, 0, m, its_T, targets[1], stats, whole, space, best_i, best_f)
         else:
             varied += search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed,
                                     np.uint64(d + visited), bounds, space, best_i, best_f, best_list)  # fmt: skip
@@ -940,7 +949,9 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     room = min(m, SORTED_ROWS) if whole[SORTS] and (whole[MAX_LEAVES] < 0 or m <= SORTED_ROWS) else 0
     keys, is_sorted = np.empty((d + 1, room), np.uint32), np.zeros(d + 1, np.bool_)
     near_T, near_y = np.empty((room, 2)), np.empty(room if by_class else 0, y.dtype)
-    columns, counts = (keys, is_sorted, near_T, near_y), np.empty(size, np.int32)
+    counts, scratch = np.empty(size, np.int32), np.empty(min(m, 2 * size, MOST_CODES), np.uint32)
+    its_T = node_w.reshape((m, 1)) if by_class else node_T
+    columns = (keys, is_sorted, near_T, near_y, scratch, counts, its_T)
     sides, spare_keys, base, end = np.empty(room, np.bool_), np.empty(room, np.uint32), -1, -1
     n_nodes, n_open, n_leaves, by_gain = 1, 1, 0, whole[MAX_LEAVES] > 0
     open_child(0, 0, 0, m, 0, seed, limits[0], limits[1], frontier, seeds, limit, gains)

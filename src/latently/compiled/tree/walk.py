@@ -71,7 +71,7 @@ def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_
 
 @njit(nogil=True, cache=True)
 def step(row, node, nodes):
-    """Where a row goes from a node; a leaf leads to itself. Places without a sign need no look whether they have one."""
+    """Where a row goes from a node; a leaf leads to itself. A place without a sign is not looked at for one."""
     at = nodes[node]
     return np.uint64(at.first) + np.uint64(row[at.feature] > at.threshold)
 

@@ -50,8 +50,11 @@ class Packed:
 
     def mean(self, X: Array) -> Array:
         """(n, outputs, classes or 1) mean of the values of all trees."""
-        rows = RowSource(X, min(max(_VISITS // len(self.trees), 2048), CHUNK_ROWS))
-        total = row_by_row(rows, partial(_add_chunk, self))
+        most = min(max(_VISITS // len(self.trees), 2048), CHUNK_ROWS)
+        if len(X) <= most:
+            total = _add_chunk(self, Chunk(X, None, 0))
+        else:
+            total = row_by_row(RowSource(X, most), partial(_add_chunk, self))
         return (total / len(self.trees)).reshape(len(X), *self.shape)
 
 
