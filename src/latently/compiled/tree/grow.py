@@ -9,7 +9,9 @@ import numpy as np
 from numba import njit
 
 # places in `whole` (integers of the setting) and `real` (floats)
-CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES, RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN = range(10)
+CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES, RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN, SORTS = (
+    range(11)
+)
 MIN_WEIGHT, MIN_DECREASE, TOTAL_WEIGHT = range(3)
 GINI, ENTROPY, SQUARED, POISSON, ABSOLUTE = range(5)
 # places in `best_i` and `best_f`
@@ -24,6 +26,9 @@ BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 S27, S30, S31, S58, S63 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(58), np.uint64(63)
 ONE, S6 = np.uint64(1), np.uint64(6)
 FEW = 32  # rows that are rather sorted than counted
+SORTED_ROWS = 1 << 14  # below a node of so many rows each column stays sorted: code << 16 | place, in 32 bits
+MOST_CODES = 1 << 16
+S16, LOW16 = np.uint32(16), np.uint32(0xFFFF)
 LOW_BIT = np.array([
     0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4, 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18,
     12, 5, 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19,
@@ -182,6 +187,15 @@ def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, start
 
 
 @njit(nogil=True, cache=True)
+def beyond(value):
+    """What another cut must exceed to be better than one of a value: of equal ones, but for rounding, the first counts.
+
+    Sums of rows and of chunks are rounded in other ways, and give the same tree.
+    """
+    return value + ROUNDING * abs(value) if value > -np.inf else value
+
+
+@njit(nogil=True, cache=True)
 def scan_gini(hist, bins, n, total, left, right, found):
     """Find the best cut of bins for one output and the Gini index, where nothing else is asked."""
     K, weight = len(left), 0.0
@@ -190,6 +204,7 @@ def scan_gini(hist, bins, n, total, left, right, found):
         left[k], right[k] = 0.0, total[k]
         weight += total[k]
         squares_right += total[k] * total[k]
+    bar = beyond(found[0])
     for i in range(n - 1):
         bin_ = hist[bins[i]]
         for k in range(K):
@@ -200,8 +215,9 @@ def scan_gini(hist, bins, n, total, left, right, found):
             right[k] -= h
             wl += h
         value = squares_left / wl + squares_right / (weight - wl)
-        if value > found[0]:
+        if value > bar:
             found[0], found[1] = value, i
+            bar = beyond(value)
 
 
 @njit(nogil=True, cache=True)
@@ -230,13 +246,15 @@ def sweep_gini(keys, m, y, w, total, bins, left, right, found):
         weight += total[k]
         squares_right += total[k] * total[k]
     n = 0
+    bar = beyond(found[0])
     for i in range(m):
         c = keys[i] >> 6
         if n == 0 or bins[n - 1] != c:
             if n:
                 value = squares_left / wl + squares_right / (weight - wl)
-                if value > found[0]:
+                if value > bar:
                     found[0], found[1] = value, n - 1
+                    bar = beyond(value)
             bins[n] = c
             n += 1
         at = keys[i] & 63
@@ -253,14 +271,16 @@ def sweep_gini(keys, m, y, w, total, bins, left, right, found):
 def sweep_squared(keys, m, T, total, bins, found):
     """Find the best cut of a few sorted rows for squared errors; give the number of distinct codes."""
     wl, sl, n = 0.0, 0.0, 0
+    bar = beyond(found[0])
     for i in range(m):
         c = keys[i] >> 6
         if n == 0 or bins[n - 1] != c:
             if n:
                 sr = total[1] - sl
                 value = sl * sl / wl + sr * sr / (total[0] - wl)
-                if value > found[0]:
+                if value > bar:
                     found[0], found[1] = value, n - 1
+                    bar = beyond(value)
             bins[n] = c
             n += 1
         at = keys[i] & 63
@@ -273,13 +293,15 @@ def sweep_squared(keys, m, T, total, bins, found):
 def scan_squared(hist, bins, n, total, found):
     """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
     wl, sl = 0.0, 0.0
+    bar = beyond(found[0])
     for i in range(n - 1):
         wl += hist[bins[i], 0]
         sl += hist[bins[i], 1]
         sr = total[1] - sl
         value = sl * sl / wl + sr * sr / (total[0] - wl)
-        if value > found[0]:
+        if value > bar:
             found[0], found[1] = value, i
+            bar = beyond(value)
 
 
 @njit(nogil=True, cache=True)
@@ -298,6 +320,7 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
     With `at` >= 0 that cut alone is tried. Without bins on the right the branch of the missing stands alone.
     """
     criterion, width = whole[CRITERION], hist.shape[1]
+    bar = beyond(found[0])
     for side in range(2 if has_missing else 1):
         for s in range(width):
             left[s] = missing[s] if side else 0.0
@@ -326,8 +349,9 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
             if sign != 0 and not allowed(left, right, starts, sign, lower, upper):
                 continue
             value = worth(criterion, left, starts) + worth(criterion, right, starts)
-            if value > found[0]:
+            if value > bar:
                 found[0], found[1], found[2] = value, i, side
+                bar = beyond(value)
 
 
 @njit(nogil=True, cache=True)
@@ -486,9 +510,9 @@ def draw_cut(seed, step, lows, highs, bins, n):
 @njit(nogil=True, cache=True)
 def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, best_f, best_list):
     """Keep a cut if it is the best so far."""
-    if not found[0] > best_f[WORTH]:
-        return
     cut = int(found[1])
+    if cut < 0:
+        return
     best_f[WORTH], best_i[FEATURE], best_i[MISSING_LEFT], best_i[N_LISTED] = found[0], f, int(found[2]), -1
     if is_cat:
         for i in range(cut + 1):
@@ -591,28 +615,170 @@ def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, rea
     elif n > 1:
         try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list)
     for i in range(n):
-        hist[bins[i]] = 0.0
+        for s in range(hist.shape[1]):
+            hist[bins[i], s] = 0.0
     return n > 1
 
 
 @njit(nogil=True, cache=True)
-def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, bounds, features, space, best_i, best_f,
-           best_list):  # fmt: skip
-    """Find the best split of a node among columns drawn by its seed."""
+def sort_column(codes, rows, start, stop, f, n_bins, counts, keys):
+    """Sort rows by the codes of a column, by counting; False if a value is missing."""
+    m = stop - start
+    for c in range(n_bins + 1):
+        counts[c] = 0
+    for i in range(m):
+        counts[codes[rows[start + i], f]] += 1
+    if counts[n_bins]:
+        return False
+    upto = 0
+    for c in range(n_bins):
+        upto += counts[c]
+        counts[c] = upto - counts[c]
+    for i in range(m):
+        c = np.int64(codes[rows[start + i], f])
+        keys[counts[c]] = (c << 16) | i
+        counts[c] += 1
+    return True
+
+
+@njit(nogil=True, cache=True)
+def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_sorted, near_T, near_y):
+    """Sort the rows of a node by each column that can be, and copy their targets; the last list is the places.
+
+    T, y and w are in the order of the rows.
+    """
+    codes, n_bins, _, _, _, is_cat, signs = table
+    m, d = stop - start, codes.shape[1]
+    for f in range(d):
+        is_sorted[f] = is_cat[f] == 0 and signs[f] == 0 and n_bins[f] < MOST_CODES
+        if is_sorted[f]:
+            is_sorted[f] = sort_column(codes, rows, start, stop, f, n_bins[f], counts, keys[f])
+    is_sorted[d] = True
+    for i in range(m):
+        keys[d, i] = i
+        if by_class:
+            near_y[i], near_T[i, 0] = y[i], w[i]
+        else:
+            near_T[i, 0], near_T[i, 1] = T[i, 0], T[i, 1]
+
+
+@njit(nogil=True, cache=True)
+def part_keys(keys, is_sorted, a, b, goes_left, sides, spare):
+    """Put the keys of the rows that go left before the others, in every column."""
+    last = len(keys) - 1
+    for i in range(a, b):
+        sides[keys[last, i]] = goes_left[i - a]
+    for f in range(len(keys)):
+        if not is_sorted[f]:
+            continue
+        own, left, right = keys[f], a, 0
+        for i in range(a, b):
+            key = own[i]
+            side = np.int64(sides[key & LOW16])
+            own[left] = key  # without a branch: either is written over if it is not meant
+            spare[right] = key
+            left += side
+            right += 1 - side
+        for i in range(right):
+            own[left + i] = spare[i]
+
+
+@njit(nogil=True, cache=True)
+def cut_squared(keys, a, b, near, total, least, found):
+    """Find the best cut of sorted rows for squared errors; found has its worth and its last place on the left."""
+    wl, sl, at, best, weight, whole = 0.0, 0.0, -1, found[0], total[0], total[1]
+    bar = beyond(best)
+    for i in range(a, b - least):
+        row = keys[i] & LOW16
+        wl += near[row, 0]
+        sl += near[row, 1]
+        if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
+            sr, wr = whole - sl, weight - wl
+            value = (sl * sl * wr + sr * sr * wl) / (wl * wr)
+            if value > bar:
+                best, bar, at = value, beyond(value), i
+    found[0], found[1] = best, at
+
+
+@njit(nogil=True, cache=True)
+def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
+    """Find the best cut of sorted rows for the Gini index; found has its worth and its last place on the left."""
+    at, best, weight, wl, squares_left, squares_right = -1, found[0], 0.0, 0.0, 0.0, 0.0
+    for k in range(len(left)):
+        left[k], right[k] = 0.0, total[k]
+        weight += total[k]
+        squares_right += total[k] * total[k]
+    bar = beyond(best)
+    for i in range(a, b - least):
+        row = keys[i] & LOW16
+        k, h = near_y[row], near[row, 0]
+        squares_left += h * (2.0 * left[k] + h)
+        squares_right -= h * (2.0 * right[k] - h)
+        left[k] += h
+        right[k] -= h
+        wl += h
+        if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
+            wr = weight - wl
+            value = (squares_left * wr + squares_right * wl) / (wl * wr)
+            if value > bar:
+                best, bar, at = value, beyond(value), i
+    found[0], found[1] = best, at
+
+
+@njit(nogil=True, cache=True)
+def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, best_i, best_f):
+    """Try the cuts of a column that is sorted; give whether it varies among the rows."""
+    _, _, offsets, lows, highs, _, _ = table
+    left, right, found = space[4], space[5], space[7]
+    if keys[a] >> S16 == keys[b - 1] >> S16:
+        return False
+    found[0] = best_f[WORTH]
+    if whole[BY_CLASS]:
+        cut_gini(keys, a, b, near_y, near_T, stats, whole[MIN_LEAF], left, right, found)
+    else:
+        cut_squared(keys, a, b, near_T, stats, whole[MIN_LEAF], found)
+    at = int(found[1])
+    if at >= 0:
+        c, after = np.int64(keys[at] >> S16), np.int64(keys[at + 1] >> S16)
+        low, high = highs[offsets[f] + c], lows[offsets[f] + after]
+        middle = low / 2 + high / 2
+        best_f[WORTH], best_f[THRESHOLD] = found[0], middle if middle < high else low
+        best_i[FEATURE], best_i[CUT], best_i[MISSING_LEFT], best_i[N_LISTED] = f, c, 0, -1
+    return True
+
+
+@njit(nogil=True, cache=True)
+def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, bounds, features, space, lists, base,
+           best_i, best_f, best_list):  # fmt: skip
+    """Find the best split of a node among columns drawn by its seed; with base >= 0 there are sorted columns."""
+    keys, is_sorted, near_T, near_y, scratch, counts, its_T = lists
+    _, n_bins, _, _, _, is_cat, signs = table
+    m = stop - start
     d = len(features)
     best_f[WORTH], best_i[FEATURE] = -np.inf, -1
     for j in range(d):
         features[j] = j
     draws = whole[MAX_FEATURES] < d or whole[RANDOM]
     visited, varied = 0, 0
-    while visited < d and (visited < whole[MAX_FEATURES] or varied == 0):
+    # two rows can be parted in one way alone
+    most = 1 if stop - start == 2 and whole[PLAIN] else whole[MAX_FEATURES]
+    while visited < d and (visited < most or varied == 0):
         if draws:
             other = visited + int(mixed(seed, np.uint64(visited + 1)) % np.uint64(d - visited))
             features[visited], features[other] = features[other], features[visited]
         f = features[visited]
         visited += 1
-        varied += search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed,
-                                np.uint64(d + visited), bounds, space, best_i, best_f, best_list)  # fmt: skip
+        if base >= 0 and is_sorted[f]:
+            varied += search_sorted(f, table, keys[f], start - base, stop - base, near_T, near_y, stats, whole, space,
+                                    best_i, best_f)  # fmt: skip
+        elif (whole[PLAIN] and FEW < m <= min(2 * n_bins[f], MOST_CODES) and n_bins[f] <= 16 * m and is_cat[f] == 0
+              and signs[f] == 0 and n_bins[f] < MOST_CODES
+              and sort_column(table[0], rows, start, stop, f, n_bins[f], counts, scratch)):  # fmt: skip
+            # with about as many bins as rows, rows in their order are less work than bins
+            varied += search_sorted(f, table, scratch, 0, m, its_T, targets[1], stats, whole, space, best_i, best_f)
+        else:
+            varied += search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed,
+                                    np.uint64(d + visited), bounds, space, best_i, best_f, best_list)  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
@@ -779,6 +945,14 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     ranks = np.empty((starts[0] if criterion == ABSOLUTE else 0, m), np.int64)
     goes_left, spare = np.empty(m, np.bool_), np.empty(m, rows.dtype)
     best_i, best_f, bounds = np.zeros(5, np.int64), np.zeros(2), np.empty(2)
+    # columns kept sorted below a node from row `base` to row `end`; with the best node first the root's alone would do
+    room = min(m, SORTED_ROWS) if whole[SORTS] and (whole[MAX_LEAVES] < 0 or m <= SORTED_ROWS) else 0
+    keys, is_sorted = np.empty((d + 1, room), np.uint32), np.zeros(d + 1, np.bool_)
+    near_T, near_y = np.empty((room, 2)), np.empty(room if by_class else 0, y.dtype)
+    counts, scratch = np.empty(size, np.int32), np.empty(min(m, 2 * size, MOST_CODES), np.uint32)
+    its_T = node_w.reshape((m, 1)) if by_class else node_T
+    columns = (keys, is_sorted, near_T, near_y, scratch, counts, its_T)
+    sides, spare_keys, base, end = np.empty(room, np.bool_), np.empty(room, np.uint32), -1, -1
     n_nodes, n_open, n_leaves, by_gain = 1, 1, 0, whole[MAX_LEAVES] > 0
     open_child(0, 0, 0, m, 0, seed, limits[0], limits[1], frontier, seeds, limit, gains)
     while n_open:
@@ -805,13 +979,19 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
         if (full or depth >= whole[MAX_DEPTH] or k < whole[MIN_SPLIT] or k < 2 * whole[MIN_LEAF]
                 or weight < 2 * real[MIN_WEIGHT] or impurity <= EPS):  # fmt: skip
             continue
-        search(table, rows, start, stop, own, ranks, stats, whole, real, seed, bounds, features, space, best_i, best_f,
-               best_list)  # fmt: skip
+        if base < 0 or start < base or stop > end:
+            base = -1
+            if FEW < k <= room and size <= 64 * k:
+                sort_columns(table, rows, start, stop, node_T, node_y, node_w, by_class, counts, keys, is_sorted,
+                             near_T, near_y)  # fmt: skip
+                base, end = start, stop
+        search(table, rows, start, stop, own, ranks, stats, whole, real, seed, bounds, features, space, columns, base,
+               best_i, best_f, best_list)  # fmt: skip
         f = best_i[FEATURE]
         if f < 0:
             continue
-        base = -impurity * weight if criterion == ABSOLUTE else worth(criterion, stats, starts)
-        gain = (best_f[WORTH] - base) / real[TOTAL_WEIGHT]
+        before = -impurity * weight if criterion == ABSOLUTE else worth(criterion, stats, starts)
+        gain = (best_f[WORTH] - before) / real[TOTAL_WEIGHT]
         n_left = side_of(codes, rows, start, stop, n_bins[f], best_i, best_list, lookup, goes_left)
         if gain + EPS < real[MIN_DECREASE] or (len(critical) > 0 and not significant(
                 goes_left, k, node_y, node_T, node_w, by_class, starts, stats, impurity, left, critical)):  # fmt: skip
@@ -826,6 +1006,8 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
         if signs[f] != 0:
             middle = middle_of(goes_left, k, node_y, node_T, node_w, by_class, starts, stats, left)
         parted(rows, start, stop, goes_left, spare)
+        if base >= 0 and depth + 1 < whole[MAX_DEPTH] and max(n_left, k - n_left) >= whole[MIN_SPLIT]:
+            part_keys(keys, is_sorted, start - base, stop - base, goes_left, sides, spare_keys)
         more_left, cut = 2 * n_left > k, start + n_left
         nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 6] = f, n_nodes, best_i[MISSING_LEFT], best_i[CUT]
         floats[node, 0] = best_f[THRESHOLD]
@@ -835,7 +1017,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
             a, b = (cut, stop) if more_left else (start, cut)
             lists, n_lists = list_codes(codes, rows, a, b, f, n_bins[f], lists, n_lists)
             nodes[node, 5] = n_lists - nodes[node, 4]
-        elif not lost_any(codes, rows, start, stop, f, n_bins[f]):
+        elif (base >= 0 and is_sorted[f]) or not lost_any(codes, rows, start, stop, f, n_bins[f]):
             nodes[node, 2] = more_left
         low, high = bounds[0], bounds[1]
         left_high, right_low = (middle, middle) if signs[f] > 0 else (high, low)

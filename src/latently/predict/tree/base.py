@@ -19,7 +19,7 @@ from latently.data.tables.matrix import check_weights
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.tree import columns
 from latently.predict.tree.growth.binary import Grown, grow_binary
-from latently.predict.tree.growth.bins import make_bins
+from latently.predict.tree.growth.bins import TREE_BINS, make_bins
 from latently.predict.tree.growth.setting import Setting, make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 
 
 _VIEWS: WeakKeyDictionary[Any, tuple[Nodes, TreeView]] = WeakKeyDictionary()  # beside the trees, not a part of them
+_PACKED: WeakKeyDictionary[Any, tuple[Nodes, float, answers.Packed]] = WeakKeyDictionary()
 WHOLE_1, REAL_0 = Interval(Integral, 1, None, closed="left"), Interval(Real, 0.0, None, closed="left")
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -58,6 +59,7 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _most_bins: ClassVar[int] = TREE_BINS
     _class_counts: Any  # number of classes of each output, ones for a regression
 
     def __sklearn_tags__(self) -> Any:
@@ -142,7 +144,7 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
             from latently.predict.tree.growth.multiway import grow_multiway
 
             return grow_multiway(rows, categories, targets, weights, setting, self._multiway_rules(), seed)
-        bins = make_bins(rows, categories, self.max_bins)
+        bins = make_bins(rows, categories, self.max_bins, most_bins=self._most_bins)
         return grow_binary(bins, bins.encode(rows), targets, weights, setting, seed)
 
     def _multiway_rules(self) -> Any:
@@ -275,7 +277,16 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
     def _values(self, X: Any) -> Array:
         """(n, outputs, classes or 1) values of the leaves."""
         rows = self._rows(X)
-        return answers.Packed.of([self._smoothed()]).mean(rows)
+        return self._packed().mean(rows)
+
+    def _packed(self) -> answers.Packed:
+        """The tree as rows pass through it, kept from one question to the next but not as a part of the model."""
+        m = getattr(self, "m", 0)
+        known = _PACKED.get(self)
+        if known is None or known[0] is not self.nodes_ or known[1] != m:
+            known = self.nodes_, m, answers.Packed.of([self._smoothed()])
+            _PACKED[self] = known
+        return known[2]
 
     def _smoothed(self) -> Nodes:
         return self.nodes_

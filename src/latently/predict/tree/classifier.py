@@ -121,7 +121,7 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     m
         Weight of the root's class shares in the m-estimate of a leaf's probabilities, in rows.
     max_bins
-        Most bins of a numeric column. If None, every value of up to 10 000 rows is tried, and 255 quantiles of more.
+        Most bins of a numeric column. If None, every value of up to 10 000 rows is tried, and 4095 quantiles of more.
     schema
         What the columns are; found out from the table if None.
 

@@ -88,7 +88,7 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     smoothing
         Weight, in rows, of the model above when models are smoothed towards the root.
     max_bins
-        Most bins of a numeric column. If None, every value of up to 10 000 rows is tried, and 255 quantiles of more.
+        Most bins of a numeric column. If None, every value of up to 10 000 rows is tried, and 4095 quantiles of more.
     schema
         What the columns are; found out from the table if None.
 

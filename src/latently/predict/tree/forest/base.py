@@ -23,7 +23,7 @@ from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.rows import row_by_row
 from latently.predict.tree import columns
 from latently.predict.tree.growth.binary import Grown, grow_binary
-from latently.predict.tree.growth.bins import Bins, make_bins
+from latently.predict.tree.growth.bins import MOST_BINS, Bins, make_bins
 from latently.predict.tree.growth.setting import Setting, make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
@@ -39,6 +39,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _tree_class: ClassVar[Any]
+    _most_bins: ClassVar[int] = MOST_BINS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,7 +153,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         setting = make_setting(self._tree_params(), n, self.n_features_in_)
         total = float(n) if weights is None else float(weights.sum())
         setting = setting.weighing(total, float(self.min_weight_fraction_leaf))
-        bins = make_bins(rows, categories, self.max_bins)
+        bins = make_bins(rows, categories, self.max_bins, most_bins=self._most_bins)
         job = _Job(self, rows, bins, targets, weights, setting)
         with self._threads(), mapping(seeds) as over:
             made = list(over(job))

@@ -81,9 +81,12 @@ def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.
     plain = (targets.by_class and criterion == 0) or (
         not targets.is_class and criterion == 2 and targets.starts[0] == 1
     )
-    plain &= setting.min_samples_leaf == 1 and setting.min_weight_leaf <= 0 and not setting.is_random
+    plain &= setting.min_weight_leaf <= 0 and not setting.is_random
+    # sorted columns are kept in order at every split: that is for trees that look at many of them
+    sorts = plain and 3 * setting.max_features >= len(setting.signs)
+    plain &= setting.min_samples_leaf == 1
     limits = (setting.max_depth, setting.min_samples_split, setting.min_samples_leaf, setting.max_leaf_nodes)
-    flags = (setting.is_random, counts, targets.by_class, plain)
+    flags = (setting.is_random, counts, targets.by_class, plain, sorts)
     return np.array([criterion, *limits, setting.max_features, *flags], dtype=np.int64)
 
 

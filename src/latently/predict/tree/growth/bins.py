@@ -14,7 +14,8 @@ from latently.predict.rows import row_by_row
 Array = NDArray[np.float64]
 EXACT_ROWS: Final = 10_000
 """Up to so many rows every distinct value is a bin of its own, unless `max_bins` says otherwise."""
-MOST_BINS: Final = 255  # codes and the one of a missing value fit into a byte
+MOST_BINS: Final = 255  # of a tree in a forest
+TREE_BINS: Final = 4095  # of a tree alone, for which no other makes up
 _SAMPLE: Final = 20_000  # rows that quantiles are taken from
 
 
@@ -47,7 +48,7 @@ class Bins:
     @property
     def dtype(self) -> type[np.integer[Any]]:
         """Type of the codes."""
-        return np.uint8 if self.n_bins.max(initial=0) <= MOST_BINS else np.int32
+        return np.uint16 if self.n_bins.max(initial=0) < 1 << 16 else np.int32
 
 
 def _encode_chunk(bins: Bins, chunk: Chunk) -> NDArray[Any]:
@@ -56,7 +57,14 @@ def _encode_chunk(bins: Bins, chunk: Chunk) -> NDArray[Any]:
     return out
 
 
-def make_bins(X: Array, n_categories: NDArray[np.int64], max_bins: int | None, *, n_rows: int | None = None) -> Bins:
+def make_bins(
+    X: Array,
+    n_categories: NDArray[np.int64],
+    max_bins: int | None,
+    *,
+    n_rows: int | None = None,
+    most_bins: int = MOST_BINS,
+) -> Bins:
     """Choose the bins of a table, or of a larger one that X is a sample of.
 
     Parameters
@@ -66,12 +74,14 @@ def make_bins(X: Array, n_categories: NDArray[np.int64], max_bins: int | None, *
     n_categories
         (d,) number of categories, 0 for a numeric column.
     max_bins
-        Most bins of a numeric column; None for all values of a table of up to `EXACT_ROWS` rows, else `MOST_BINS`.
+        Most bins of a numeric column; None for all values of a table of up to `EXACT_ROWS` rows, else `most_bins`.
     n_rows
         Rows of the whole table.
+    most_bins
+        Of a large table.
     """
     n = len(X) if n_rows is None else n_rows
-    most = (n if n <= EXACT_ROWS else MOST_BINS) if max_bins is None else max_bins
+    most = (n if n <= EXACT_ROWS else most_bins) if max_bins is None else max_bins
     if len(X) > _SAMPLE and most < len(X):
         X = X[np.sort(np.random.default_rng(0).choice(len(X), _SAMPLE, replace=False))]
     parts = [_categories(int(k)) if k else _column(x, most) for x, k in zip(X.T, n_categories, strict=True)]

@@ -153,7 +153,8 @@ def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
 
 def _job(estimator: Any, reading: Reading, told: Told, some: Array, seeds: list[int], draw: Draw | None) -> levels.Job:
     params = estimator._growth_params()
-    bins = make_bins(some, columns.n_categories(estimator), estimator.max_bins, n_rows=told.n_rows)
+    categories, most_bins = columns.n_categories(estimator), estimator._most_bins
+    bins = make_bins(some, categories, estimator.max_bins, n_rows=told.n_rows, most_bins=most_bins)
     setting = make_setting(params, told.n_rows, estimator.n_features_in_)
     weight = told.weight
     if reading.by_class is not None and told.shares is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,15 @@ from scipy.sparse import csr_matrix
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk
-from latently.predict.rows import row_by_row
-from latently.predict.tree.model.nodes import Nodes
+from latently.predict.rows import CHUNK_ROWS, RowSource, row_by_row
+from latently.predict.tree.model.nodes import LEAF, Nodes
 
 Array = NDArray[np.float64]
+
+
+NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
+"""A node as rows pass through it, of one piece since memory is what they wait for."""
+_VISITS: Final = 1 << 17  # rows times trees of a chunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,43 +27,46 @@ class Packed:
     """Trees behind each other, for rows that pass through all of them."""
 
     trees: tuple[Nodes, ...]
-    roots: NDArray[np.int64]
-    steps: NDArray[np.int32]  # feature, -1 for a leaf
-    thresholds: Array
-    first: NDArray[np.int32]  # first child, or the row of a leaf in values
-    values: Array  # (leaves, outputs * classes)
+    roots: NDArray[np.uint64]
+    nodes: NDArray[Any]  # of the type NODE; a leaf leads to itself
+    values: Array  # (nodes, outputs * classes)
     is_plain: bool
     shape: tuple[int, int]
 
     @classmethod
     def of(cls, trees: Sequence[Nodes]) -> "Packed":
-        """Pack trees; their nodes are put in the order in which rows pass through them."""
+        """Pack trees."""
         sizes = np.array([len(tree) for tree in trees])
         roots = np.cumsum(sizes) - sizes
-        leaf = np.concatenate([tree.is_leaf for tree in trees])
-        offset = np.repeat(roots, sizes)
-        first = np.concatenate([tree.first for tree in trees]) + offset
-        first[leaf] = np.arange(leaf.sum())
+        leaf = _joined([tree.kind for tree in trees]) == LEAF
+        nodes = np.empty(len(leaf), dtype=NODE)
+        own = np.arange(len(leaf))
+        nodes["first"] = np.where(leaf, own, _joined([tree.first for tree in trees]) + np.repeat(roots, sizes))
+        nodes["feature"] = np.where(leaf, 0, _joined([tree.feature for tree in trees]))
+        nodes["threshold"] = np.where(leaf, np.inf, _joined([tree.threshold for tree in trees]))
         shape = trees[0].value.shape[1:]
-        values = np.concatenate([tree.value[tree.is_leaf].reshape(-1, shape[0] * shape[1]) for tree in trees])
-        steps = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
-        thresholds = np.concatenate([tree.threshold for tree in trees])
-        plain = all(tree.is_plain for tree in trees)
-        return cls(tuple(trees), roots, steps, thresholds, first.astype(np.int32), values, plain, shape)
+        values = _joined([tree.value.reshape(len(tree), -1) for tree in trees])
+        return cls(tuple(trees), roots.astype(np.uint64), nodes, values, all(tree.is_plain for tree in trees), shape)
 
     def mean(self, X: Array) -> Array:
         """(n, outputs, classes or 1) mean of the values of all trees."""
-        total = row_by_row(X, partial(_add_chunk, self))
-        return np.asarray(total / len(self.trees)).reshape(len(X), *self.shape)
+        most = min(max(_VISITS // len(self.trees), 2048), CHUNK_ROWS)
+        if len(X) <= most:
+            total = _add_chunk(self, Chunk(X, None, 0))
+        else:
+            total = row_by_row(RowSource(X, most), partial(_add_chunk, self))
+        return (total / len(self.trees)).reshape(len(X), *self.shape)
+
+
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _add_chunk(packed: Packed, chunk: Chunk) -> Array:
     X = np.asarray(chunk.X, dtype=np.float64)
     out = np.zeros((len(X), packed.values.shape[1]))
-    if packed.is_plain and not np.isnan(X).any():
-        compiled.tree.walk.add_values(
-            X, 0, len(X), packed.roots, packed.steps, packed.thresholds, packed.first, packed.values, out
-        )
+    if packed.is_plain and not np.isnan(X.min()):
+        compiled.tree.walk.add_values(X, packed.roots, packed.nodes, packed.values, out)
         return out
     for tree in packed.trees:
         out += values_of(tree, X)
