@@ -16,6 +16,7 @@ from latently.factor import CCA, JADE, PCA
 from latently.infer import Posterior
 from latently.learn import select
 from latently.plot import (
+    AtomsDisplay,
     BiplotDisplay,
     CalibrationDisplay,
     CanonicalPairsDisplay,

@@ -43,7 +43,7 @@ def law_converged_is_honest(case: Case) -> None:
 
 @law("fit", when=lambda case: case.iterations is not None)
 def law_running_out_of_iterations_is_told(case: Case) -> None:
-    """Fits that stop at `max_iter` warn (`ConvergenceWarning`); with a `trace_` they have a `reason_`, which says so."""
+    """Fits that stop at `max_iter` warn (`ConvergenceWarning`); where there is a `trace_`, `reason_` says so too."""
     from sklearn.exceptions import ConvergenceWarning
 
     model = case.new(n_init=1, max_iter=1, tol=np.finfo(float).tiny)
