@@ -9,14 +9,14 @@ BLOCK = 512  # rows that are coded column by column, while they are in the cache
 MOST_CELLS = 4096
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cell_of(x, low, scale, n_cells):
     """Cell of an even grid that a value is in; never a lower one for a greater value."""
     t = (x - low) * scale
     return min(int(t), n_cells - 1) if 0 < t < MOST_CELLS else (n_cells - 1 if t >= MOST_CELLS else 0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fill_cells(edges, n_cells, upto):
     """Count the edges in the cells below each cell of a grid, (n_cells + 1,); give where it begins, and its scale."""
     width = edges[len(edges) - 1] - edges[0]
@@ -29,7 +29,7 @@ def fill_cells(edges, n_cells, upto):
     return edges[0], scale
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def encode(X, edges, offsets, n_bins, is_cat, out):
     """Code of each value: how many of the edges of its column are below it; n_bins for a missing one.
 

@@ -9,33 +9,13 @@ import numpy as np
 from numba import njit
 
 # places in `whole` (integers of the setting) and `real` (floats)
-CRITERION = 0
-MAX_DEPTH = 1
-MIN_SPLIT = 2
-MIN_LEAF = 3
-MAX_LEAVES = 4
-MAX_FEATURES = 5
-RANDOM = 6
-CHECKS_COUNTS = 7
-BY_CLASS = 8
-PLAIN = 9
-SORTS = 10
-MIN_WEIGHT = 0
-MIN_DECREASE = 1
-TOTAL_WEIGHT = 2
-GINI = 0
-ENTROPY = 1
-SQUARED = 2
-POISSON = 3
-ABSOLUTE = 4
+CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES = 0, 1, 2, 3, 4, 5
+RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN, SORTS = 6, 7, 8, 9, 10
+MIN_WEIGHT, MIN_DECREASE, TOTAL_WEIGHT = 0, 1, 2
+GINI, ENTROPY, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4
 # places in `best_i` and `best_f`
-FEATURE = 0
-CUT = 1
-NEXT = 2
-MISSING_LEFT = 3
-N_LISTED = 4
-WORTH = 0
-THRESHOLD = 1
+FEATURE, CUT, NEXT, MISSING_LEFT, N_LISTED = 0, 1, 2, 3, 4
+WORTH, THRESHOLD = 0, 1
 EPS = 2.220446049250313e-16
 ROUNDING = 1e-12
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -55,7 +35,7 @@ LOW_BIT = np.array([
 ])  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def mixed(seed, step):
     """Give the step-th random 64 bits of a seed."""
     z = seed + GOLDEN * step
@@ -64,7 +44,7 @@ def mixed(seed, step):
     return z ^ (z >> S31)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sink(keys, order, root, n):
     """Let the root of a heap, of which the greatest key is the top, sink to its place."""
     top = order[root]
@@ -79,7 +59,7 @@ def sink(keys, order, root, n):
     order[root] = top
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_by(keys, n, order):
     """Fill order with 0 to n - 1 by rising keys, equal ones as they come; it compiles faster than numba's sorts."""
     for i in range(n):
@@ -91,7 +71,7 @@ def sort_by(keys, n, order):
         sink(keys, order, 0, end)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weight_of(stats, starts):
     """Weight of the rows behind some statistics."""
     if len(starts) == 1:
@@ -102,7 +82,7 @@ def weight_of(stats, starts):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def worth(criterion, s, starts):
     """How much the rows behind statistics agree, so that the sum over branches is to be large."""
     total = 0.0
@@ -129,7 +109,7 @@ def worth(criterion, s, starts):
     return total / n_out
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def allowed(left, right, starts, sign, lower, upper):
     """Whether two branches keep a monotone constraint."""
     if len(starts) == 1:
@@ -139,7 +119,7 @@ def allowed(left, right, starts, sign, lower, upper):
     return sign * (a - b) <= 0 and lower <= a <= upper and lower <= b <= upper
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist):
     """Add the statistics of some rows to the bins of a column; y, T and w are in the order of the rows."""
     if by_class:
@@ -160,7 +140,7 @@ def fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist):
             hist[codes[rows[i], f], hist.shape[1] - 1] += 1.0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def present(codes, rows, start, stop, f, n_bins, bits, out):
     """List the codes of a column among some rows, in order; give their number. Of many bins, few rows are sorted."""
     m = stop - start
@@ -191,7 +171,7 @@ def present(codes, rows, start, stop, f, n_bins, bits, out):
     return n
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, starts, hist, bits, bins):
     """Fill the bins of a column, which were zero, and list those that are not empty; the missing one comes last."""
     fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist)
@@ -205,7 +185,7 @@ def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, start
     return n
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def beyond(value):
     """What another cut must exceed to be better than one of a value: of equal ones, but for rounding, the first counts.
 
@@ -214,7 +194,7 @@ def beyond(value):
     return value + ROUNDING * abs(value) if value > -np.inf else value
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan_gini(hist, bins, n, total, left, right, found):
     """Find the best cut of bins for one output and the Gini index, where nothing else is asked."""
     K, weight = len(left), 0.0
@@ -239,7 +219,7 @@ def scan_gini(hist, bins, n, total, left, right, found):
             bar = beyond(value)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_few(codes, rows, start, stop, f, n_bins, keys):
     """Sort a few rows by their codes: keys are codes times 64 plus places; False if a value is missing."""
     for i in range(stop - start):
@@ -255,7 +235,7 @@ def sort_few(codes, rows, start, stop, f, n_bins, keys):
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sweep_gini(keys, m, y, w, total, bins, left, right, found):
     """Find the best cut of a few sorted rows for the Gini index; give the number of distinct codes."""
     K, weight = len(left), 0.0
@@ -286,7 +266,7 @@ def sweep_gini(keys, m, y, w, total, bins, left, right, found):
     return n
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sweep_squared(keys, m, T, total, bins, found):
     """Find the best cut of a few sorted rows for squared errors; give the number of distinct codes."""
     wl, sl, n = 0.0, 0.0, 0
@@ -308,7 +288,7 @@ def sweep_squared(keys, m, T, total, bins, found):
     return n
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan_squared(hist, bins, n, total, found):
     """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
     wl, sl = 0.0, 0.0
@@ -323,7 +303,7 @@ def scan_squared(hist, bins, n, total, found):
             bar = beyond(value)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def positive(left, right, total, n_out):
     """Whether both branches have targets above zero, beyond rounding."""
     for k in range(1, n_out + 1):  # noqa: SIM110
@@ -332,7 +312,7 @@ def positive(left, right, total, n_out):
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign, lower, upper, left, right, at, found):
     """Find the best cut of bins in an order: found gets worth, last place of the left branch, side of the missing.
 
@@ -373,7 +353,7 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
                 bar = beyond(value)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def by_share(hist, bins, n, k, starts, out):
     """Put categories in the order of the mean of y, or of the share of class k."""
     key = np.empty(n)
@@ -385,7 +365,7 @@ def by_share(hist, bins, n, k, starts, out):
         out[i] = bins[order[i]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def absolute_errors(y, w, ranks, order, weights, sums, out):
     """Add the weighted absolute error about the median of the first i + 1 rows of an order to out[i]."""
     m = len(y)
@@ -418,7 +398,7 @@ def absolute_errors(y, w, ranks, order, weights, sums, out):
         out[i] += middle * below - total + (S - total) - middle * (W - below)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan_absolute(place, T, w, ranks, n_places, whole, real, found, at):
     """Find the cut of places 0, 1, ... (one for each row) with the least absolute error about medians."""
     m, n_out = len(place), ranks.shape[0]
@@ -444,7 +424,7 @@ def scan_absolute(place, T, w, ranks, n_places, whole, real, found, at):
             found[0], found[1] = value, place[order[i]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def absolute_split(codes, rows, start, stop, f, n_bins, bins, n, T, w, ranks, whole, real, at, lookup, found):
     """Find the best cut of a column for absolute errors, with the missing (if n_bins >= 0) first and last."""
     m = stop - start
@@ -465,7 +445,7 @@ def absolute_split(codes, rows, start, stop, f, n_bins, bins, n, T, w, ranks, wh
             return
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
     """Copy targets and weights of a node's rows side by side, and sum them up; the last entry counts the rows."""
     stats[:] = 0.0
@@ -482,7 +462,7 @@ def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
     stats[len(stats) - 1] = stop - start
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def impurity_of(stats, starts, criterion, T, w, m, ranks):
     """Impurity of a node; T, w are those of its m rows."""
     weight = weight_of(stats, starts)
@@ -512,7 +492,7 @@ def impurity_of(stats, starts, criterion, T, w, m, ranks):
     return total / weight / n_out
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def draw_cut(seed, step, lows, highs, bins, n):
     """Draw a threshold between the least and the greatest value; give it and the last bin below."""
     low, high = highs[bins[0]], lows[bins[n - 1]]
@@ -526,7 +506,7 @@ def draw_cut(seed, step, lows, highs, bins, n):
     return threshold, at
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, best_f, best_list):
     """Keep a cut if it is the best so far."""
     cut = int(found[1])
@@ -549,13 +529,13 @@ def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, be
         best_f[THRESHOLD] = middle if middle < lows[bins[cut + 1]] else highs[bins[cut]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def n_orders(is_cat, starts):
     """In how many orders categories are tried: by the mean of y, or by the share of each class."""
     return starts[-1] if is_cat and len(starts) > 1 and starts[-1] > 2 else 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
     """Try the cuts of a column whose n bins in `space` are filled."""
     _, n_bins, offsets, lows, highs, is_cat, signs = table
@@ -587,7 +567,7 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
         better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
                  best_list):  # fmt: skip
     """Try the cuts of a column for absolute errors, which take the rows themselves."""
@@ -609,7 +589,7 @@ def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, se
     better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed, step, bounds, space, best_i,
                   best_f, best_list):  # fmt: skip
     """Try the cuts of a column; give whether it varies among the rows."""
@@ -639,7 +619,7 @@ def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, rea
     return n > 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_column(codes, rows, start, stop, f, n_bins, counts, keys):
     """Sort rows by the codes of a column, by counting; False if a value is missing."""
     m = stop - start
@@ -660,7 +640,7 @@ def sort_column(codes, rows, start, stop, f, n_bins, counts, keys):
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_sorted, near_T, near_y):
     """Sort the rows of a node by each column that can be, and copy their targets; the last list is the places.
 
@@ -681,7 +661,7 @@ def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_s
             near_T[i, 0], near_T[i, 1] = T[i, 0], T[i, 1]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def part_keys(keys, is_sorted, a, b, goes_left, sides, spare):
     """Put the keys of the rows that go left before the others, in every column."""
     last = len(keys) - 1
@@ -702,7 +682,7 @@ def part_keys(keys, is_sorted, a, b, goes_left, sides, spare):
             own[left + i] = spare[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cut_squared(keys, a, b, near, total, least, found):
     """Find the best cut of sorted rows for squared errors; found has its worth and its last place on the left."""
     wl, sl, at, best, weight, whole = 0.0, 0.0, -1, found[0], total[0], total[1]
@@ -719,7 +699,7 @@ def cut_squared(keys, a, b, near, total, least, found):
     found[0], found[1] = best, at
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
     """Find the best cut of sorted rows for the Gini index; found has its worth and its last place on the left."""
     at, best, weight, wl, squares_left, squares_right = -1, found[0], 0.0, 0.0, 0.0, 0.0
@@ -744,7 +724,7 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
     found[0], found[1] = best, at
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, best_i, best_f):
     """Try the cuts of a column that is sorted; give whether it varies among the rows."""
     _, _, offsets, lows, highs, _, _ = table
@@ -766,7 +746,7 @@ def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, bes
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, bounds, features, space, lists, base,
            best_i, best_f, best_list):  # fmt: skip
     """Find the best split of a node among columns drawn by its seed; with base >= 0 there are sorted columns."""
@@ -800,7 +780,7 @@ def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, b
                                     np.uint64(d + visited), bounds, space, best_i, best_f, best_list)  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def add_left(goes_left, n, y, T, w, by_class, left):
     """Sum up the statistics of the rows that go left."""
     left[:] = 0.0
@@ -814,7 +794,7 @@ def add_left(goes_left, n, y, T, w, by_class, left):
                 left[s] += T[i, s]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def significant(goes_left, n, y, T, w, by_class, starts, stats, impurity, left, critical):
     """Whether a split tells more than chance: chi-square of classes by branches, or of the variance."""
     add_left(goes_left, n, y, T, w, by_class, left)
@@ -838,7 +818,7 @@ def significant(goes_left, n, y, T, w, by_class, starts, stats, impurity, left, 
     return chi >= critical[freedom]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def side_of(codes, rows, start, stop, n_bins, best_i, best_list, lookup, goes_left):
     """Say for each row whether it goes left; give how many do."""
     f, n_left = best_i[FEATURE], 0
@@ -859,7 +839,7 @@ def side_of(codes, rows, start, stop, n_bins, best_i, best_list, lookup, goes_le
     return n_left
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def parted(rows, start, stop, goes_left, spare):
     """Put the rows that go left before the others, each in their order."""
     a, b = start, 0
@@ -875,7 +855,7 @@ def parted(rows, start, stop, goes_left, spare):
         rows[a + i] = spare[i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def next_of(gains, n_open, by_gain):
     """Place of the node to split next: the last one, or the one with the highest gain."""
     if not by_gain:
@@ -887,7 +867,7 @@ def next_of(gains, n_open, by_gain):
     return place
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
     """Append the sorted codes of a column among some rows to the lists; give the lists and their length."""
     seen = np.zeros(n_bins + 1, dtype=np.bool_)
@@ -904,7 +884,7 @@ def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
     return lists, n_lists
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def lost_any(codes, rows, start, stop, f, n_bins):
     """Whether a column is missing in any of the rows."""
     for i in range(start, stop):  # noqa: SIM110
@@ -913,7 +893,7 @@ def lost_any(codes, rows, start, stop, f, n_bins):
     return False
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def middle_of(goes_left, n, y, T, w, by_class, starts, stats, left):
     """Mean of the values of two branches, the bound between them."""
     add_left(goes_left, n, y, T, w, by_class, left)
@@ -921,14 +901,14 @@ def middle_of(goes_left, n, y, T, w, by_class, starts, stats, left):
     return 0.5 * (left[1] / wl + (stats[1] - left[1]) / (weight - wl))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def open_child(q, node, start, stop, depth, seed, low, high, frontier, seeds, limit, gains):
     """Enter a node in the frontier."""
     frontier[q, 0], frontier[q, 1], frontier[q, 2], frontier[q, 3] = node, start, stop, depth
     seeds[q], limit[q, 0], limit[q, 1], gains[q] = seed, low, high, np.inf
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     """Grow a tree on `rows`, which end up in the order of the leaves.
 
@@ -1050,7 +1030,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     return nodes[:n_nodes].copy(), floats[:n_nodes].copy(), sums[:n_nodes].copy(), lists[:n_lists].copy()
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_list):
     """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
     _, n_bins, _, _, _, _, _ = table

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def code_of(x, n_categories):
     """Code of a category, n_categories if it is missing or not known."""
     if math.isnan(x) or x < 0 or x >= n_categories:
@@ -20,7 +20,7 @@ def code_of(x, n_categories):
     return int(x)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def listed(lists, start, n, code):
     """Whether a code is in a sorted list."""
     a, b = start, start + n
@@ -33,7 +33,7 @@ def listed(lists, start, n, code):
     return a < start + n and lists[a] == code
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def branch(x, node, kind, threshold, missing, list_start, list_len, lists, n_categories):
     """Place of the child that a value goes to; -1 if it is missing and nobody knows."""
     if kind[node] == 1:
@@ -47,7 +47,7 @@ def branch(x, node, kind, threshold, missing, list_start, list_len, lists, n_cat
     return missing[node] if code == n_categories else code
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def leaf_of(X, i, root, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories):
     """Leaf of a row."""
     node = root
@@ -59,7 +59,7 @@ def leaf_of(X, i, root, feature, kind, threshold, first, missing, list_start, li
     return node
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories, out):
     """Leaf of each row in each tree."""
     for t in range(len(roots)):
@@ -69,14 +69,14 @@ def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_
             )
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def step(row, node, nodes):
     """Where a row goes from a node; a leaf leads to itself. A place without a sign is not looked at for one."""
     at = nodes[node]
     return np.uint64(at.first) + np.uint64(row[at.feature] > at.threshold)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def leaves_of_eight(X, i, root, nodes, at):
     """Leaves of eight rows, which go down together: what one has to wait for in memory does not hold up the others."""
     a = b = c = d = e = f = g = h = root
@@ -90,7 +90,7 @@ def leaves_of_eight(X, i, root, nodes, at):
     at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7] = a, b, c, d, e, f, g, h
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def add_values(X, roots, nodes, values, out):
     """Add the values of the leaves of all trees; every split is a threshold and no value is missing.
 
@@ -115,7 +115,7 @@ def add_values(X, roots, nodes, values, out):
                     out[start + i, k] += values[at[i], k]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def spread(X, root, feature, kind, threshold, first, n_children, missing, list_start, list_len, lists, n_categories,
            weight, empty, values, out):  # fmt: skip
     """Add the values of leaves by shares: a row whose value is missing goes down every branch that was not empty.
