@@ -165,3 +165,9 @@ def test_running_out_of_steps_warns():
 
     with pytest.warns(ConvergenceWarning, match="terminated early"):
         OneClassSVM(max_iter=1, tol=1e-9).fit(CANCER)
+
+
+def test_the_order_in_memory_does_not_matter():
+    """Columns side by side, as a data frame may hold them, give the same bits as rows."""
+    by_rows, by_columns = (OneClassSVM(nu=0.3).fit(np.array(IRIS, order=order)) for order in "CF")
+    assert np.array_equal(by_rows.score_samples(IRIS), by_columns.score_samples(np.asfortranarray(IRIS)))

@@ -10,10 +10,13 @@ from latently.learn.estimator.table import read_rows
 
 
 def read_table(detector: Any, X: Any, *, reset: bool, min_rows: int = 1) -> FloatArray:
-    """The checked table of floats, a sparse matrix made dense; NaN is an error that says which detector takes it."""
+    """The checked table of floats, a sparse matrix made dense; NaN is an error that says which detector takes it.
+
+    Row by row in memory, however it came: products are then rounded alike, and a solver takes the same steps.
+    """
     table = X.toarray() if hasattr(X, "toarray") and hasattr(X, "nnz") else X
     try:
-        return read_rows(detector, table, reset=reset, min_rows=min_rows)
+        return np.ascontiguousarray(read_rows(detector, table, reset=reset, min_rows=min_rows))
     except ValueError as problem:
         if "contains NaN" not in str(problem):
             raise
