@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.distributions.inputs import generator
 from latently.factor.linear_gaussian import LinearGaussian
-from latently.factor.rows import read_table, verified
+from latently.factor.rows import each_row, read_table, verified
 from latently.learn.estimator.sums import summing
 
 Array = NDArray[Any]
@@ -35,6 +35,14 @@ class GaussianAnswers(ABC):
     def _total(self, X: Any) -> Array:
         scores = self.score_samples(X)
         return np.array([scores.sum(dtype=np.float64), len(scores)])
+
+    def _densities(self, rows: Array) -> Array:
+        density = self.density()
+
+        def fill(part: Array, out: Array) -> None:
+            out[:] = density.log_density(part)
+
+        return each_row(rows, fill)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
         """(n_samples, d) rows drawn from the density."""

@@ -15,6 +15,8 @@ from latently.learn.engine.reduce import reducing
 Array = NDArray[np.float64]
 FEW = 1 << 18
 """Numbers in a table up to which threads would cost more than they save."""
+LONG = 1 << 16
+"""Rows of a chunk of a table in memory: to add up moments costs more than to find those of a few rows."""
 
 
 def moments_of(rows: Any, weights: Array | None = None) -> Moments:
@@ -31,7 +33,7 @@ def moments_of(rows: Any, weights: Array | None = None) -> Moments:
         if not isinstance(rows, ChunkSource):
             if rows.size <= FEW or len(rows) <= CHUNK_ROWS:
                 return joint_moments(rows, weights)
-            rows = ArraySource(rows, weights)
+            rows = ArraySource(rows, weights, LONG)
         with reducing(rows) as reduce:
             total: Moments = reduce(chunk_moments)
     return total

@@ -8,11 +8,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from latently.data.sources.chunks import ArraySource, ChunkSource
+from latently.data.sources.bounds import CHUNK_ROWS
+from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
 from latently.data.tables.matrix import as_matrix, check_size
 from latently.factor.moments import FEW
 from latently.learn.engine.reduce import mapping
-from latently.learn.estimator.table import read_rows, read_source
+from latently.learn.estimator.table import note_columns, read_rows, read_source
+
+BLOCK = 1 << 16
+"""Numbers of a block of rows: it stays in the cache while something is computed of it."""
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False) -> Any:
@@ -26,7 +30,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
         return validate_data(estimator, X, reset=reset, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32))
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32):
         check_size(X.shape)
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        note_columns(estimator, X, reset=reset)
         return X
     return read_rows(estimator, X, reset=reset, allow_nan=True)
 
@@ -36,10 +40,20 @@ def verified(rows: Any, X: Any = None) -> Any:
     return rows if sparse.issparse(rows) or isinstance(rows, ChunkSource) else as_matrix(rows, allow_nan=True)
 
 
-def each_row(rows: NDArray[Any], f: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
-    """f of the rows, by threads if there are many."""
-    if rows.size <= FEW:
-        return f(rows)
+def each_row(rows: NDArray[Any], fill: Callable[[NDArray[Any], NDArray[Any]], None], *width: int) -> NDArray[Any]:
+    """(n, *width) what `fill(rows, their place in the answer)` writes; of many rows block by block, by threads."""
+    out = np.empty((len(rows), *width), dtype=rows.dtype)
+    if rows.size <= FEW or len(rows) <= CHUNK_ROWS:
+        fill(rows, out)
+        return out
+    size = max(BLOCK // rows.shape[1], 1)
+
+    def fill_chunk(chunk: Chunk) -> None:
+        places = out[chunk.start : chunk.start + chunk.n_rows]
+        for a in range(0, chunk.n_rows, size):
+            fill(chunk.X[a : a + size], places[a : a + size])
+
     with mapping(ArraySource(rows)) as over_chunks:
-        parts = list(over_chunks(lambda chunk: f(chunk.X)))
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        for _ in over_chunks(fill_chunk):
+            pass
+    return out

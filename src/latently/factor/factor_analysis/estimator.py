@@ -206,7 +206,11 @@ class FactorAnalysis(
         """(n, k) posterior mean of the factors, given what is observed of each row."""
         check_is_fitted(self)
         density, root = self.density(), self._root()
-        return each_row(self._rows(X), lambda part: density.factors(part) @ root.T)
+
+        def fill(part: Array, out: Array) -> None:
+            np.matmul(density.factors(part), root.T, out=out)
+
+        return each_row(self._rows(X), fill, len(root))
 
     def inverse_transform(self, X: Any) -> Array:
         """(n, d) rows that factors with these values lead to expect."""
@@ -216,7 +220,7 @@ class FactorAnalysis(
     def score_samples(self, X: Any) -> Array:
         """(n,) log density of what is observed of each row."""
         check_is_fitted(self)
-        return each_row(self._rows(X), self.density().log_density)
+        return self._densities(self._rows(X))
 
     def get_covariance(self) -> Array:
         """(d, d) covariance of the model."""

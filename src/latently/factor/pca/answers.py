@@ -1,6 +1,7 @@
 """What a fitted PCA says about rows: scores, densities, missing entries, new rows."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,38 @@ from latently.factor.linear_gaussian import LOG_2PI, LinearGaussian
 from latently.factor.rows import each_row, read_table, verified
 
 Array = NDArray[Any]
+FEW_NUMBERS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The map from complete rows to scores: turn (d, k), and what is taken off rows, off scores, and divides them."""
+
+    turn: Array
+    mean: Array | None
+    shift: Array | None
+    scale: Array | None
+
+    @classmethod
+    def of(cls, model: "Projections") -> Self:
+        """The map of a fitted model."""
+        mean, turn = model.mean_, model.components_.T
+        if turn.size <= FEW_NUMBERS:  # BLAS is faster so, and a copy costs nothing
+            turn = np.ascontiguousarray(turn)
+        scale = model._scale() if model.whiten else None
+        # a mean near zero can be taken off the scores and costs no digits
+        if mean @ mean <= 100 * model.explained_variance_.sum():
+            return cls(turn, None, mean @ turn, scale)
+        return cls(turn, mean, None, scale)
+
+    def __call__(self, rows: Array, out: Array) -> None:
+        """Write the scores of the rows; not finite where a row is not complete."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.matmul(rows if self.mean is None else rows - self.mean, self.turn, out=out, casting="same_kind")
+            if self.shift is not None:
+                out -= self.shift
+            if self.scale is not None:
+                out /= self.scale
 
 
 class Projections(GaussianAnswers):
@@ -28,31 +61,16 @@ class Projections(GaussianAnswers):
         """(n, k) scores of the rows; missing entries stand at what the others let expect."""
         check_is_fitted(self)
         rows = read_table(self, X, reset=False, accept_sparse=True)
-        scale = self._scale()
         if sparse.issparse(rows):
-            return np.asarray(rows @ self.components_.T - self.mean_ @ self.components_.T) / scale
-        found = each_row(rows, lambda part: self._scores(part, scale))
-        if np.isfinite(found.sum()):
-            return found
-        return each_row(self._complete(verified(rows)), lambda part: self._scores(part, scale))
+            return np.asarray(rows @ self.components_.T - self.mean_ @ self.components_.T) / self._scale()
+        scores = Scores.of(self)
 
-    def _scores(self, rows: Array, scale: Array) -> Array:
-        """Scores of complete rows, in the type of the rows."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            turn = np.ascontiguousarray(self.components_.T)  # BLAS is faster so where there are few columns
-            if self._is_near_zero:
-                found = rows @ turn
-                found -= self.mean_ @ turn
-            else:
-                found = (rows - self.mean_) @ turn
-            if self.whiten:
-                found /= scale
-        return np.asarray(found.astype(rows.dtype, copy=False))
+        def fill(part: Array, out: Array) -> None:
+            scores(part, out)
+            if not np.isfinite(out.sum()):
+                scores(self._complete(verified(part)), out)
 
-    @property
-    def _is_near_zero(self) -> bool:
-        """Whether the mean is so near to zero that it can be taken off the scores and costs no digits."""
-        return bool(self.mean_ @ self.mean_ <= 100 * self.explained_variance_.sum())
+        return each_row(rows, fill, len(self.components_))
 
     def _scale(self) -> Array:
         """(k,) what scores are divided by; directions without variance are left as they are."""
@@ -103,9 +121,9 @@ class Projections(GaussianAnswers):
         rows = verified(read_table(self, X, reset=False))
         if not np.isnan(rows).any():
             return each_row(rows, self._log_density)
-        return each_row(rows, self.density().log_density)
+        return self._densities(rows)
 
-    def _log_density(self, rows: Array) -> Array:
+    def _log_density(self, rows: Array, out: Array) -> None:
         """Log density of complete rows, by their scores and by what the scores leave over."""
         variances, noise = self._variances()
         step = rows - self.mean_
@@ -114,7 +132,7 @@ class Projections(GaussianAnswers):
         beyond = len(self.mean_) - len(variances)
         size = np.log(variances).sum() + beyond * np.log(noise) + len(self.mean_) * LOG_2PI
         squares = (along**2) @ (1 / variances) + (rest / noise if beyond else 0.0)
-        return np.asarray(-0.5 * (squares + size)).astype(rows.dtype, copy=False)
+        out[:] = -0.5 * (squares + size)
 
     def get_covariance(self) -> Array:
         """(d, d) covariance of the model."""

@@ -17,7 +17,7 @@ from latently.distributions.statistics import Moments
 from latently.factor.by_sums import LearnsBySums
 from latently.factor.moments import moments_of
 from latently.factor.pca import dimension, solvers
-from latently.factor.pca.answers import Projections
+from latently.factor.pca.answers import Projections, Scores
 from latently.factor.pca.missing import by_em
 from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few
@@ -183,7 +183,7 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
         """Fit, and give the scores of the rows."""
         self.fit(X, y, **fit_params)
         if type(X) is np.ndarray and X.dtype == self.mean_.dtype and not hasattr(self, "trace_"):
-            return each_row(X, lambda part: self._scores(part, self._scale()))  # fit has looked at the rows
+            return each_row(X, Scores.of(self), self.n_components_)  # fit has looked at the rows
         return self.transform(X)
 
     def _needs_rows(self) -> bool:

@@ -1,6 +1,7 @@
 """Eigenvectors of a covariance, by five ways: each gives a `Spectrum`."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, svds
-from sklearn.utils import check_random_state
 
+from latently.data.sources.bounds import CHUNK_ROWS
 from latently.distributions.statistics import Moments
+from latently.factor.pca.products import singular_of
 from latently.factor.signs import flipped
+from latently.learn.engine.cores import single_threaded_blas
+from latently.learn.estimator.table import generator
 
 Array = NDArray[Any]
+FEW_COLUMNS = 128
+"""Columns up to which threads of BLAS, which stay awake for a while, cost ours more than they save."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,23 +119,27 @@ def _centred_sparse(rows: Any, weights: Array | None) -> Centred:
 
 def solved(model: Any, solver: str, rows: Any, weights: Array | None) -> Spectrum:
     """Directions of complete rows, by the solver and the settings of the model."""
-    data, rng = centred(rows, weights), check_random_state(model.random_state)
+    data = centred(rows, weights)
     k = min(rows.shape) - (solver == "arpack") if model.n_components is None else model.n_components
+    if solver == "full":
+        exact = model.svd_solver == "full" or data.rows.dtype != np.float64
+        return by_svd(data) if exact else by_products(data, min(data.rows.shape))
+    rng = generator(model.random_state)
     match solver:
         case "arpack":
             return by_arpack(data, k, model.tol, rng)
         case "randomized":
             power = None if model.iterated_power == "auto" else model.iterated_power
             return by_krylov(data, k, model.n_oversamples, power, rng)
-        case "power":
-            return by_power(data, k, model.tol, model.max_iter, rng)
-    return by_svd(data)
+    return by_power(data, k, model.tol, model.max_iter, rng)
 
 
 def by_moments(moments: Moments) -> Spectrum:
     """All directions, from sums over the rows: one pass over data of any size."""
     weight = float(moments.weight)
-    values, vectors = np.linalg.eigh(moments.scatter() / (weight - 1))
+    few = len(moments.centre) <= FEW_COLUMNS and weight > CHUNK_ROWS
+    with single_threaded_blas() if few else nullcontext():
+        values, vectors = np.linalg.eigh(moments.scatter() / (weight - 1))
     values = np.maximum(values[::-1], 0.0)
     limit = int(min(np.ceil(weight), len(values)))
     return Spectrum(moments.mean(), values[:limit], flipped(vectors.T[::-1][:limit]), float(values.sum()), weight)
@@ -171,7 +181,7 @@ def by_krylov(data: Centred, k: int, more: int, power: int | None, rng: np.rando
     width = min(k + more, min(A.shape))
     powers = 3 if power is None else power
     if width * (powers + 1) >= 0.7 * min(A.shape):
-        return _by_gram(data, k)
+        return by_products(data, k)
     tall = A.shape[0] >= A.shape[1]
     B = A if tall else A.T  # (m, p), m >= p
     block = rng.normal(size=(B.shape[1], width)).astype(A.dtype, copy=False)
@@ -186,15 +196,12 @@ def _orthonormal(A: Array) -> Array:
     return np.asarray(linalg.qr(A, mode="economic", check_finite=False, overwrite_a=True)[0])
 
 
-def _by_gram(data: Centred, k: int) -> Spectrum:
+def by_products(data: Centred, k: int) -> Spectrum:
+    """The first k directions, from products of the rows or, if these are fewer, of the columns."""
     A = data.rows
     wide = A.shape[0] < A.shape[1]
-    values, vectors = linalg.eigh(A @ A.T if wide else A.T @ A, check_finite=False)
-    singular = np.sqrt(np.maximum(values[::-1][:k], 0.0))
-    vectors = vectors[:, ::-1][:, :k].T
-    if wide:
-        vectors = _orthonormal((vectors @ A).T).T  # small singular values leave rounding
-    return _of_singular(data, singular, vectors)
+    found = singular_of(A.T if wide else A, k, needs_left=wide)
+    return _of_singular(data, found.sizes, (found.left if wide else found.right).T)
 
 
 def by_power(data: Centred, k: int, tol: float, max_iter: int, rng: np.random.RandomState) -> Spectrum:
