@@ -1,7 +1,7 @@
 """Usage: python -m benchmarks.factors [PART_OF_NAME ...] [--rows ROWS]
 
 Whole fits of latently.factor beside the best peer, default settings, interleaved, the best of several; objectives of
-both. `parquet` writes and fits a file of ROWS rows x 20 (30 million unless told otherwise, which is 5 GB on disk), and
+both. `parquet` writes and fits a file of ROWS rows x 20 (30 million by default, which is 5 GB on disk), and
 measures the memory of the fit in a process of its own. Exits with 1 if a goal is missed or an objective is worse.
 """
 

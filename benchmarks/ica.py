@@ -104,8 +104,8 @@ def precision(runs: int) -> bool:
         scale = np.diag(S.std(axis=0))
         found.append([2 * n * minimum_distance(W, scale) ** 2 for W in (model.components_, simple)])
     mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(runs)
-    told = ", ".join(f"{name} {m:.2f} +- {e:.2f}" for name, m, e in zip(("JADE", "FOBI"), mean, error, strict=True))
-    print(f"n (p - 1) MD^2 over {runs} tables: {told}")
+    line = ", ".join(f"{name} {m:.2f} +- {e:.2f}" for name, m, e in zip(("JADE", "FOBI"), mean, error, strict=True))
+    print(f"n (p - 1) MD^2 over {runs} tables: {line}")
     within = bool((np.abs(mean - [23.03, 40.45]) < 3 * error).all())
     return report({"within three standard errors of 23.03 and 40.45": within})
 

@@ -148,12 +148,12 @@ def test_one_pass_over_files_dask_and_batches(tmp_path):
 def test_missing_values():
     A, B = pair(n=3000)
     rng = np.random.default_rng(0)
-    holes, other = A.copy(), B.copy()
-    holes[rng.random(A.shape) < 0.2] = np.nan
+    gaps, other = A.copy(), B.copy()
+    gaps[rng.random(A.shape) < 0.2] = np.nan
     other[rng.random(B.shape) < 0.1] = np.nan
-    model, complete = CCA(2).fit(holes, other), CCA(2).fit(A, B)
+    model, complete = CCA(2).fit(gaps, other), CCA(2).fit(A, B)
     assert np.allclose(model.canonical_correlations_, complete.canonical_correlations_, atol=0.03)
-    scores = model.transform(holes)
+    scores = model.transform(gaps)
     assert np.isfinite(scores).all()
     assert correlations(scores, complete.transform(A)).min() > 0.85
 

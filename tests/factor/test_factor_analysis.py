@@ -90,16 +90,16 @@ def test_missing_values_cost_little():
     rng = np.random.default_rng(1)
     W, psi = rng.normal(size=(2, 8)), rng.uniform(0.2, 1, size=8)
     full = rng.normal(size=(3000, 2)) @ W + rng.normal(size=(3000, 8)) * np.sqrt(psi)
-    holes = full.copy()
-    holes[rng.random(full.shape) < 0.3] = np.nan
-    complete, found = FactorAnalysis(2, tol=1e-4).fit(full), FactorAnalysis(2, tol=1e-4).fit(holes)
+    gaps = full.copy()
+    gaps[rng.random(full.shape) < 0.3] = np.nan
+    complete, found = FactorAnalysis(2, tol=1e-4).fit(full), FactorAnalysis(2, tol=1e-4).fit(gaps)
     assert np.allclose(found.get_covariance(), complete.get_covariance(), atol=0.2)
     assert np.allclose(found.noise_variance_, psi, atol=0.12)
     assert (np.diff(found.loglike_) > -1e-6).all()
-    low, high = found.impute_interval(holes, 0.9)
-    missing = np.isnan(holes)
+    low, high = found.impute_interval(gaps, 0.9)
+    missing = np.isnan(gaps)
     assert abs(((low <= full) & (full <= high))[missing].mean() - 0.9) < 0.02
-    assert np.isfinite(found.transform(holes)).all()
+    assert np.isfinite(found.transform(gaps)).all()
     # one value missing in many rows changes next to nothing
     one = full.copy()
     one[0, 0] = np.nan

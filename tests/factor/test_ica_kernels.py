@@ -41,9 +41,9 @@ def test_likelihood_at_every_scale(scale):
     np.testing.assert_allclose(
         columns[:, 0], (a + np.log1p(np.exp(-2 * a)) - np.log(2)).mean(axis=0), atol=1e-14, rtol=1e-12
     )
-    slope = 1 - np.tanh(y) ** 2
-    np.testing.assert_allclose(columns[:, 1], slope.mean(axis=0), atol=1e-14)
-    np.testing.assert_allclose(columns[:, 2], (slope * y**2).mean(axis=0), atol=1e-9)
+    derivative = 1 - np.tanh(y) ** 2
+    np.testing.assert_allclose(columns[:, 1], derivative.mean(axis=0), atol=1e-14)
+    np.testing.assert_allclose(columns[:, 2], (derivative * y**2).mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(cross, np.tanh(y).T @ y / 700, rtol=1e-12, atol=1e-14 * scale)
 
 

@@ -11,8 +11,9 @@ from latently.factor.ica.quality import amari_error, minimum_distance
 EVERY = [
     FastICA(random_state=0),
     FastICA(random_state=0, fun="exp"),
+    FastICA(random_state=0, algorithm="deflation"),
     JADE(),
-    TDSEP(lags=range(1, 200, 10)),
+    TDSEP(),
     InfoMax(random_state=0),
     InfoMax(random_state=0, algorithm="natural-gradient"),
 ]
@@ -25,11 +26,6 @@ def test_waves_are_separated_as_well_as_by_the_packages_of_r(model):
     model.fit(waves() @ MIXING.T)
     assert amari_error(model.components_, MIXING) < 0.0007
     assert model.converged_
-
-
-def test_deflation_loses_a_little():
-    model = FastICA(random_state=0, algorithm="deflation").fit(waves() @ MIXING.T)
-    assert amari_error(model.components_, MIXING) < 0.0015
 
 
 @pytest.mark.parametrize("model", ROWWISE, ids=repr)

@@ -1,4 +1,4 @@
-"""Uncertainty of components: angles, what cannot be told apart, the same for any number of threads."""
+"""Uncertainty of components: angles, what cannot be separated, the same for any number of threads."""
 
 import warnings
 

@@ -93,7 +93,7 @@ def test_files_give_the_same(tmp_path):
     )
 
 
-def test_sweeps_that_run_out_are_told():
+def test_passes_that_run_out_are_warned_of():
     from sklearn.exceptions import ConvergenceWarning
 
     with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):

@@ -19,9 +19,9 @@ def low_rank(n=1500, d=15, q=3, noise=0.3, share=0.3, seed=0):
     rng = np.random.default_rng(seed)
     W = rng.normal(size=(d, q))
     full = rng.normal(size=(n, q)) @ W.T + noise * rng.normal(size=(n, d)) + 10 * rng.normal(size=d)
-    holes = full.copy()
-    holes[rng.random(full.shape) < share] = np.nan
-    return full, holes, np.linalg.qr(W)[0]
+    gaps = full.copy()
+    gaps[rng.random(full.shape) < share] = np.nan
+    return full, gaps, np.linalg.qr(W)[0]
 
 
 def smallest_cosine(components, subspace):
@@ -29,8 +29,8 @@ def smallest_cosine(components, subspace):
 
 
 def test_thirty_percent_missing_costs_little_of_the_subspace():
-    full, holes, subspace = low_rank(noise=0.1)
-    complete, found = PCA(3).fit(full), PCA(3).fit(holes)
+    full, gaps, subspace = low_rank(noise=0.1)
+    complete, found = PCA(3).fit(full), PCA(3).fit(gaps)
     assert smallest_cosine(complete.components_, subspace) > 0.9999
     assert smallest_cosine(found.components_, subspace) > 0.999
     assert np.isclose(found.noise_variance_, 0.01, rtol=0.05)
@@ -39,31 +39,31 @@ def test_thirty_percent_missing_costs_little_of_the_subspace():
 
 
 def test_held_out_entries_are_nearer_than_those_of_iterative_imputation():
-    full, holes, _ = low_rank(n=500)
-    missing = np.isnan(holes)
-    ours = PCA(3).fit(holes).impute_mean(holes)
+    full, gaps, _ = low_rank(n=500)
+    missing = np.isnan(gaps)
+    ours = PCA(3).fit(gaps).impute_mean(gaps)
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
         )  # its own rule of stopping: the error stands still long before
-        theirs = IterativeImputer(random_state=0, max_iter=20).fit_transform(holes)
+        theirs = IterativeImputer(random_state=0, max_iter=20).fit_transform(gaps)
     errors = [np.sqrt(((filled - full)[missing] ** 2).mean()) for filled in (ours, theirs)]
     assert errors[0] < 0.97 * errors[1]
     assert np.array_equal(ours[~missing], full[~missing])
 
 
 def test_intervals_hold_what_they_say_and_draws_vary_as_much():
-    full, holes, _ = low_rank()
-    missing = np.isnan(holes)
-    model = PCA(3).fit(holes)
-    low, high = model.impute_interval(holes, 0.9)
+    full, gaps, _ = low_rank()
+    missing = np.isnan(gaps)
+    model = PCA(3).fit(gaps)
+    low, high = model.impute_interval(gaps, 0.9)
     inside = ((low <= full) & (full <= high))[missing]
     assert abs(inside.mean() - 0.9) < 0.02
-    draws = np.stack(model.impute_draws(holes, 40, random_state=0))
+    draws = np.stack(model.impute_draws(gaps, 40, random_state=0))
     widths = (high - low)[missing] / (2 * 1.6449)
     assert np.isclose(draws.std(axis=0)[missing].mean(), widths.mean(), rtol=0.05)
-    filled = Imputer(model=model).fit(holes).transform(holes)
-    assert np.allclose(filled, model.impute_mean(holes))
+    filled = Imputer(model=model).fit(gaps).transform(gaps)
+    assert np.allclose(filled, model.impute_mean(gaps))
 
 
 def test_without_a_missing_value_em_has_nothing_to_add():
@@ -76,8 +76,8 @@ def test_without_a_missing_value_em_has_nothing_to_add():
 
 
 def test_all_components_are_the_gaussian_of_highest_likelihood():
-    _, holes, _ = low_rank(n=200, d=4, q=2, noise=1.0)
-    model, gaussian = PCA(tol=1e-12).fit(holes), Gaussian(kind="full").fit(holes)
+    _, gaps, _ = low_rank(n=200, d=4, q=2, noise=1.0)
+    model, gaussian = PCA(tol=1e-12).fit(gaps), Gaussian(kind="full").fit(gaps)
     assert np.allclose(model.get_covariance() * 199 / 200, gaussian.covariance, rtol=1e-3, atol=1e-3)
     assert model.n_components_ == 4
     assert np.allclose(model.mean_, gaussian.mean, atol=1e-3)
@@ -85,44 +85,44 @@ def test_all_components_are_the_gaussian_of_highest_likelihood():
 
 @pytest.mark.parametrize("kind", [PCA, FactorAnalysis])
 def test_densities_of_incomplete_rows_are_marginals(kind):
-    full, holes, _ = low_rank(n=200, d=5, q=2)
+    full, gaps, _ = low_rank(n=200, d=5, q=2)
     model = kind(2).fit(full)
-    found, covariance = model.score_samples(holes), model.get_covariance()
-    for row, value in zip(holes[:40], found[:40], strict=True):
+    found, covariance = model.score_samples(gaps), model.get_covariance()
+    for row, value in zip(gaps[:40], found[:40], strict=True):
         seen = ~np.isnan(row)
         if seen.any():
             marginal = multivariate_normal(model.mean_[seen], covariance[np.ix_(seen, seen)])
             assert np.isclose(value, marginal.logpdf(row[seen]))
-    filled, row = model.impute_mean(holes), holes[np.isnan(holes).any(axis=1)][0]
+    filled, row = model.impute_mean(gaps), gaps[np.isnan(gaps).any(axis=1)][0]
     seen = ~np.isnan(row)
-    slope = np.linalg.solve(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, ~seen)])
-    expected = model.mean_[~seen] + (row[seen] - model.mean_[seen]) @ slope
-    assert np.allclose(filled[np.isnan(holes).any(axis=1)][0][~seen], expected)
+    coef = np.linalg.solve(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, ~seen)])
+    expected = model.mean_[~seen] + (row[seen] - model.mean_[seen]) @ coef
+    assert np.allclose(filled[np.isnan(gaps).any(axis=1)][0][~seen], expected)
 
 
 def test_a_share_of_the_variance_and_evidence_with_missing_values():
-    _, holes, _ = low_rank(n=600, d=6, q=2, noise=0.2)
-    assert PCA(0.95).fit(holes).n_components_ == 2
-    assert PCA("mle").fit(holes).n_components_ == 2
+    _, gaps, _ = low_rank(n=600, d=6, q=2, noise=0.2)
+    assert PCA(0.95).fit(gaps).n_components_ == 2
+    assert PCA("mle").fit(gaps).n_components_ == 2
 
 
 def test_missing_values_in_files_and_weights(tmp_path):
     pd = pytest.importorskip("pandas")
-    _, holes, _ = low_rank(n=400, d=5, q=2)
-    pd.DataFrame(holes, columns=list("abcde")).to_parquet(tmp_path / "x.parquet")
-    here, there = PCA(2).fit(holes), PCA(2).fit(str(tmp_path / "x.parquet"))
+    _, gaps, _ = low_rank(n=400, d=5, q=2)
+    pd.DataFrame(gaps, columns=list("abcde")).to_parquet(tmp_path / "x.parquet")
+    here, there = PCA(2).fit(gaps), PCA(2).fit(str(tmp_path / "x.parquet"))
     assert np.allclose(here.components_, there.components_, atol=1e-8)
     counts = np.arange(400) % 3 + 1
-    weighted, repeated = PCA(2).fit(holes, sample_weight=counts), PCA(2).fit(np.repeat(holes, counts, axis=0))
+    weighted, repeated = PCA(2).fit(gaps, sample_weight=counts), PCA(2).fit(np.repeat(gaps, counts, axis=0))
     assert np.allclose(weighted.components_, repeated.components_, atol=1e-6)
     assert np.isclose(weighted.noise_variance_, repeated.noise_variance_, rtol=1e-6)
 
 
 def test_far_away_and_tiny_units():
-    _, holes, subspace = low_rank(n=400)
-    near, far = PCA(3).fit(holes), PCA(3).fit(1e-9 * holes)
+    _, gaps, subspace = low_rank(n=400)
+    near, far = PCA(3).fit(gaps), PCA(3).fit(1e-9 * gaps)
     assert np.allclose(near.components_, far.components_, atol=1e-6)
-    shifted = PCA(3).fit(holes + 1e7)
+    shifted = PCA(3).fit(gaps + 1e7)
     assert np.isclose(
         smallest_cosine(shifted.components_, subspace), smallest_cosine(near.components_, subspace), atol=1e-5
     )

@@ -28,7 +28,7 @@ def turn(x, y, c, s):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True)
-def sweep(M, V, least):
+def rotate_pairs(M, V, least):
     """One rotation for each pair of coordinates, in place; the largest angle.
 
     M (k, k, m) holds m symmetric matrices, the number of the matrix as the fast axis; V (k, k) collects the rotations:

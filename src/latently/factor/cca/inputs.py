@@ -94,8 +94,8 @@ def completed(rows: Array, mean: Array, covariance: Array) -> Array:
     filled = np.array(rows, dtype=np.float64)
     for seen, at in patterns(filled):
         if not seen.all():
-            slope = np.linalg.lstsq(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, ~seen)], rcond=1e-12)[0]
-            filled[np.ix_(at, ~seen)] = mean[~seen] + (filled[np.ix_(at, seen)] - mean[seen]) @ slope
+            coef = np.linalg.lstsq(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, ~seen)], rcond=1e-12)[0]
+            filled[np.ix_(at, ~seen)] = mean[~seen] + (filled[np.ix_(at, seen)] - mean[seen]) @ coef
     return filled
 
 

@@ -216,8 +216,8 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         scores = self.transform_view(X, 0)
         if self._target is None:
             raise ValueError("the second view is no table of numbers: there is nothing to predict; use transform")
-        mean, slope = self._target
-        found = mean + scores * self.canonical_correlations_ @ slope
+        mean, coef = self._target
+        found = mean + scores * self.canonical_correlations_ @ coef
         return np.asarray(found[:, 0] if self._flat else found)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

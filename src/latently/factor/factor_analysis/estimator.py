@@ -36,7 +36,7 @@ class FactorAnalysis(
 ):
     """Factor analysis: columns are sums of a few Gaussian factors, each with noise of its own.
 
-    Takes the place of scikit-learn's class of the same name. Complete rows are summed in one pass, and the
+    Drop-in replacement for scikit-learn's class of the same name. Complete rows are summed in one pass, and the
     iterations need the sums alone. Rows may have missing values (NaN): EM then counts every row with what is observed.
 
     Parameters

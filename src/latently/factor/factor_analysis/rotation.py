@@ -30,8 +30,8 @@ def orthomax(loadings: Array, gamma: float, tol: float = 1e-14, max_iter: int = 
     turn, before = np.eye(q), 0.0
     for _ in range(max_iter):
         turned = loadings @ turn
-        slope = loadings.T @ (turned**3 - turned * (gamma / d * (turned**2).sum(axis=0)))
-        left, singular, right = np.linalg.svd(slope)
+        gradient = loadings.T @ (turned**3 - turned * (gamma / d * (turned**2).sum(axis=0)))
+        left, singular, right = np.linalg.svd(gradient)
         turn, after = left @ right, float(singular.sum())
         if after <= before * (1 + tol):
             break

@@ -26,7 +26,7 @@ from latently.learn.estimator.unconverged import warn_unconverged
 class Separation:
     """What an algorithm found: W (k, k) maps white coordinates to sources.
 
-    `strength` (k,) says how far each source is from one that could not be told from another, in standard errors; `more`
+    `strength` (k,) says how far each source is from one that could not be distinguished from another, in standard errors; `more`
     has further attributes of the estimator, an entry for each source.
     """
 

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from latently.factor.ica.base import IndependentComponents, Separation
 from latently.factor.ica.contrast import Contrast, Nonlinearity
-from latently.factor.ica.fixed_point import deflation, parallel
+from latently.factor.ica.fixed_point import deflation, parallel, reloaded
 from latently.factor.ica.gaussianity import non_gaussianity
 from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData
@@ -30,7 +30,8 @@ class FastICA(IndependentComponents):
     n_components
         Number of components; None for as many as there are columns (or the rank of the data, if that is less).
     algorithm
-        "parallel": all components at once, "deflation": one after the other.
+        "parallel": all components at once, "deflation": one after the other; without `w_init`, those that the data
+        settle best come first (Nordhausen et al. 2011).
     whiten
         "unit-variance": sources have variance one. "arbitrary-variance": they have variance one over the number of
         rows. False: X is white already, and is neither centred nor turned.
@@ -116,7 +117,8 @@ class FastICA(IndependentComponents):
         return Whitening.none(self.n_features_in_, reduce(lambda chunk: chunk.n_rows))
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
-        solve = parallel if self.algorithm == "parallel" else deflation
+        one_by_one = reloaded if self.w_init is None else deflation  # a start that is given says the order, too
+        solve = parallel if self.algorithm == "parallel" else one_by_one
         begin = start_of(self.w_init, data.n_components, self.random_state) if start is None else start
         W, n_iter, converged = solve(data, self._contrast(), begin, self.tol, self.max_iter)
         return Separation(W, n_iter, converged, non_gaussianity(data, W))

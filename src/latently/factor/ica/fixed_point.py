@@ -3,6 +3,7 @@
 import numpy as np
 
 from latently.factor.ica.contrast import Contrast
+from latently.factor.ica.gaussianity import direction_variance
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
 
@@ -47,6 +48,15 @@ def deflation(data: WhiteData, contrast: Contrast, start: Array, tol: float, max
         W[j], steps, settled = _one_direction(data, contrast, w, W[:j], tol, max_iter)
         most, converged = max(most, steps), converged and settled
     return W, most, converged
+
+
+def reloaded(data: WhiteData, contrast: Contrast, start: Array, tol: float, max_iter: int) -> tuple[Array, int, bool]:
+    """Deflation, and deflation once more in the order of precision: a direction inherits the errors of earlier ones."""
+    W, most, converged = deflation(data, contrast, start, tol, max_iter)
+    order = np.argsort(direction_variance(data, W), kind="stable")
+    again, steps, settled = deflation(data, contrast, W[order], tol, max_iter)
+    W[order] = again
+    return W, max(most, steps), converged and settled
 
 
 def _one_direction(

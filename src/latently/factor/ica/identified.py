@@ -7,7 +7,7 @@ from latently.learn.estimator.unconverged import warn_of_fit
 
 # The second weakest of up to 20 Gaussian sources stays below it in 99 of 100 tables, though the largest was sought.
 LIMIT = 3.5
-# Of fewer rows not even a Laplace source can always be told from a Gaussian one: a warning would say nothing.
+# Of fewer rows not even a Laplace source can always be distinguished from a Gaussian one: a warning would say nothing.
 FEWEST = 300
 
 
@@ -28,5 +28,5 @@ def warn_unidentified(strength: Array, n_rows: int, needs: str) -> None:
     if len(weak) > 1 and n_rows >= FEWEST:
         warn_of_fit(
             f"the directions of {len(weak)} of {len(strength)} components are not identified: the algorithm needs "
-            f"{needs}, and these cannot be told from the contrary; latently.factor.ica_uncertainty says which"
+            f"{needs}, and these cannot be distinguished from the contrary; latently.factor.ica_uncertainty says which"
         )

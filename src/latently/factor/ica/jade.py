@@ -25,7 +25,7 @@ class JADE(IndependentComponents):
     n_components
         Number of components; None for as many as there are columns (or the rank of the data, if that is less).
     tol, max_iter
-        Converged when no Jacobi angle is larger; sweeps over all pairs at most.
+        Converged when no Jacobi angle is larger; passes over all pairs at most.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class JADE(IndependentComponents):
     mean_ : (d,)
     whitening_ : (k, d) maps centred rows to white coordinates
     kurtosis_ : (k,) excess kurtosis of the sources
-    n_iter_ : sweeps
+    n_iter_ : passes over all pairs
     converged_ : whether it converged
 
     References

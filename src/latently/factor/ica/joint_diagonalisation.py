@@ -18,14 +18,14 @@ def joint_diagonalisation(
     start
         (k, k) rotation to start from.
     tol
-        Converged when no angle of a sweep is larger.
+        Converged when no angle of a pass over all pairs is larger.
     max_iter
-        Most sweeps over all pairs.
+        Most passes over all pairs.
 
     Returns
     -------
     tuple
-        V (k, k) with V M V' diagonal, what the matrices became (k, k, m), sweeps, and whether it converged.
+        V (k, k) with V M V' diagonal, what the matrices became (k, k, m), passes, and whether it converged.
 
     Examples
     --------
@@ -39,6 +39,6 @@ def joint_diagonalisation(
     V = np.eye(len(matrices)) if start is None else np.array(start)
     M = np.ascontiguousarray(np.einsum("ia,abm,jb->ijm", V, matrices, V, optimize=True))
     for step in range(1, max_iter + 1):
-        if compiled.factor.ica_jacobi.sweep(M, V, 1e-15) <= tol:
+        if compiled.factor.ica_jacobi.rotate_pairs(M, V, 1e-15) <= tol:
             return V, M, step, True
     return V, M, max_iter, False

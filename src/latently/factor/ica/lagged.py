@@ -8,6 +8,8 @@ import numpy as np
 from latently.distributions.statistics import Additive
 from latently.learn.engine.protocol import Array
 
+LONGEST = 500
+
 
 @dataclass(frozen=True, eq=False)
 class LaggedProducts(Additive):
@@ -47,6 +49,20 @@ class LaggedProducts(Additive):
         return type(self)(self.lags, head, tail, self.products + other.products + across)
 
 
+def geometric_lags(n_rows: int) -> tuple[int, ...]:
+    """Lags that grow by equal ratios, the longest 500 or a quarter of the rows.
+
+    Examples
+    --------
+    >>> geometric_lags(40)
+    (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+    >>> geometric_lags(50_000)[-4:], len(geometric_lags(50_000))
+    ((342, 388, 440, 500), 41)
+    """
+    longest = max(min(LONGEST, n_rows // 4), 1)
+    return tuple(int(lag) for lag in np.unique(np.round(np.geomspace(1, longest, 50))))
+
+
 def _across(tail: Array, head: Array, lag: int) -> Array:
     """Products of rows before a border with those `lag` steps later, behind it."""
     first, last = max(lag - len(tail), 0), min(lag, len(head))  # places behind the border
@@ -59,7 +75,7 @@ def _across(tail: Array, head: Array, lag: int) -> Array:
 def spectral_distance(M: Array, n: float) -> Array:
     """(k,) how far the spectrum of each source is from that of the most similar other one, in units of the noise.
 
-    Of two sources, the differences of their correlations at all lags are what is to be told from noise, and the
+    Of two sources, the differences of their correlations at all lags are to be distinguished from noise, and the
     correlations between them, which ought to be zero, are noise.
 
     Parameters

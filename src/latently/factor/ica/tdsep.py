@@ -10,14 +10,14 @@ from sklearn.utils._param_validation import Interval
 
 from latently.factor.ica.base import IndependentComponents, Separation
 from latently.factor.ica.joint_diagonalisation import joint_diagonalisation
-from latently.factor.ica.lagged import LaggedProducts, spectral_distance
+from latently.factor.ica.lagged import LaggedProducts, geometric_lags, spectral_distance
 from latently.factor.ica.white_data import WhiteData
-from latently.factor.ica.whitening import inverse_root
+from latently.factor.ica.whitening import Whitening, inverse_root
 from latently.learn.engine.protocol import Array
 
 
 class TDSEP(IndependentComponents):
-    """Independent components of time series, told apart by their spectra (also known as SOBI).
+    """Independent components of time series, separated by their spectra (also known as SOBI).
 
     Correlations of the white rows with themselves some steps later are made diagonal together. Rows are in order of
     time. Sources may be Gaussian, but no two may have the same spectrum. No start, no seed. Order and sign of
@@ -28,9 +28,10 @@ class TDSEP(IndependentComponents):
     n_components
         Number of components; None for as many as there are columns (or the rank of the data, if that is less).
     lags
-        Steps in time: a list of them, or a number m for 1, ..., m.
+        Steps in time: a list of them, or a number m for 1, ..., m. None for some 40 that grow by equal ratios from 1
+        to 500 (or a quarter of the rows): slow series need long lags, and quick ones many short lags.
     tol, max_iter
-        Converged when no Jacobi angle is larger; sweeps over all pairs at most.
+        Converged when no Jacobi angle is larger; passes over all pairs at most.
 
     Attributes
     ----------
@@ -38,8 +39,9 @@ class TDSEP(IndependentComponents):
     mixing_ : (d, k) maps sources to centred rows
     mean_ : (d,)
     whitening_ : (k, d) maps centred rows to white coordinates
+    lags_ : the steps
     autocorrelations_ : (k, lags) of the sources
-    n_iter_ : sweeps
+    n_iter_ : passes over all pairs
     converged_ : whether it converged
 
     References
@@ -63,7 +65,7 @@ class TDSEP(IndependentComponents):
     _is_iterative = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "lags": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "lags": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "tol": [Interval(Real, 0.0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -72,7 +74,7 @@ class TDSEP(IndependentComponents):
         self,
         n_components: int | None = None,
         *,
-        lags: int | Sequence[int] = 20,
+        lags: int | Sequence[int] | None = None,
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:
@@ -108,7 +110,13 @@ class TDSEP(IndependentComponents):
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_row_order_does_not_matter": "rows are in the order of time, which tells sources apart"}
 
+    def _remember(self, found: Separation, whitening: Whitening, dtype: Any) -> None:
+        super()._remember(found, whitening, dtype)
+        self.lags_ = np.array(self._steps(whitening.rows))
+
     def _steps(self, n_rows: int) -> tuple[int, ...]:
+        if self.lags is None:
+            return geometric_lags(n_rows)
         asked = range(1, int(self.lags) + 1) if isinstance(self.lags, Integral) else np.ravel(self.lags).tolist()
         lags = tuple(int(lag) for lag in asked)
         if not lags or min(lags) < 1 or any(lag != step for lag, step in zip(asked, lags, strict=True)):

@@ -28,7 +28,7 @@ class ICAUncertainty:
     separability : (k, k) root mean square of the rotation angle of each pair, in radians; 0 on the diagonal. Two
         components that nothing tells apart come to pi / (4 sqrt(3)) = 0.45.
     uncertainty : (k,) the largest entry of each row
-    blocks : tuples of components that cannot be told apart; a component by itself is a block of one
+    blocks : tuples of components that cannot be separated; a component by itself is a block of one
     angles : (n_resamples, k, k) rotation angles of every resample
     threshold : angle from which on two components are in one block
     """

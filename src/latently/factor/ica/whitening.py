@@ -121,11 +121,11 @@ def _n_kept(values: Array, least: float, mean: Array, n: int, asked: int | None,
     if wanted > most:
         warnings.warn(f"n_components is too large: it will be set to {most}", UserWarning, stacklevel=2)
         wanted = most
-    told = f"the data have rank {rank}, so that {rank} components are found instead of {wanted}"
+    message = f"the data have rank {rank}, so that {rank} components are found instead of {wanted}"
     if wanted > rank and solver == "eigh":
-        warnings.warn(f"There are some small singular values: {told}", UserWarning, stacklevel=2)
+        warnings.warn(f"There are some small singular values: {message}", UserWarning, stacklevel=2)
     elif wanted > rank and asked is not None:
-        warn_of_fit(told)
+        warn_of_fit(message)
     return min(wanted, rank)
 
 

@@ -122,7 +122,7 @@ def by_held_out(rows: Any, weights: Array | None, rng: np.random.RandomState) ->
     scores = held_out(rows, weights, rng)
     usable = np.isfinite(scores).all(axis=0)
     if not usable.any():
-        raise ValueError("the rows lie in a space of one dimension: held-out rows cannot tell how many components")
+        raise ValueError("the rows lie in a space of one dimension: held-out rows cannot say how many components")
     means = np.where(usable, np.where(usable, scores, 0.0).mean(axis=0), -np.inf)
     best = int(means.argmax())
     short = scores[:, [best]] - np.where(usable, scores, 0.0)

@@ -34,7 +34,7 @@ Solver = Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "pow
 class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis: the orthogonal directions in which the rows vary most.
 
-    Takes the place of scikit-learn's class of the same name. It is a density too: the components explain what
+    Drop-in replacement for scikit-learn's class of the same name. It is a density too: the components explain what
     they do, and the rest is noise of one variance. Rows may have missing values (NaN): EM then fits the density.
     Files, sources of chunks and Dask collections are read in one pass.
 
@@ -63,7 +63,7 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
     random_state
         Seed or generator of "randomized", "arpack", "power" and "held-out".
     robust
-        Whether rows that stand apart from the others are left out: `distrusted_` tells which.
+        Whether rows that stand apart from the others are left out: `distrusted_` says which.
     max_iter
         Iterations at most, where there are any.
 

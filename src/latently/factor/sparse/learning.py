@@ -14,7 +14,7 @@ from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import Reduction
 
 _PATIENCE = 3  # walks whose objectives, which vary with the batches, are looked at together
-Told = Callable[[int, Array, float], Any]
+OnIteration = Callable[[int, Array, float], Any]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Plan:
     draw: Draw
     tol: float
     max_iter: int
-    tell: Told
+    tell: OnIteration
 
     def is_done(self, costs: list[float]) -> bool:
         """Whether the last iteration has hardly changed anything."""
