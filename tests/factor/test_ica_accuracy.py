@@ -12,7 +12,7 @@ from latently.factor.ica.quality import amari_error
 
 
 def plain_jade(X):
-    """Cardoso and Souloumiac's algorithm as it is written: all cumulant matrices, Jacobi angles down to 1/(100 sqrt n)."""
+    """Cardoso and Souloumiac's algorithm as written: all cumulant matrices, Jacobi angles down to 1/(100 sqrt n)."""
     n, k = X.shape
     values, vectors = np.linalg.eigh(np.cov(X.T, bias=True))
     white = vectors / np.sqrt(values)

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.decomposition._pca import _assess_dimension
+from sklearn.exceptions import ConvergenceWarning
 
 from latently.factor import PCA
 from latently.factor.pca.dimension import held_out, log_evidence
@@ -96,7 +97,8 @@ def test_more_components_than_columns_or_rows():
 def test_rank_deficient_rows_have_components_without_variance(solver):
     X = signal(n=100, d=3)
     X = np.column_stack([X, X[:, 0], np.ones(100)])
-    model = PCA(5, svd_solver=solver, random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match="rank 3: 2 of 5 components"):
+        model = PCA(5, svd_solver=solver, random_state=0).fit(X)
     assert np.allclose(model.explained_variance_[3:], 0, atol=1e-8)
     assert np.allclose(model.components_ @ model.components_.T, np.eye(5), atol=1e-6)
     assert np.isfinite(model.score_samples(X)).all()

@@ -27,7 +27,13 @@ def read_table(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     if isinstance(X, ChunkSource):
         return read_source(estimator, X, reset=reset, allow_nan=True)
     if accept_sparse and sparse.issparse(X):
-        return validate_data(estimator, X, reset=reset, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32))
+        kinds: dict[str, Any] = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
+        rows = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **kinds)
+        if np.isnan(rows.data.sum()):
+            raise ValueError(
+                "X is sparse and contains NaN: give dense rows, X.toarray(), which may have missing values"
+            )
+        return rows
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float64, np.float32):
         check_size(X.shape)
         note_columns(estimator, X, reset=reset)

@@ -24,6 +24,7 @@ from latently.factor.cca.inputs import (
     open_views,
     views_moments,
 )
+from latently.factor.cca.limits import check_rank, check_rows
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
 from latently.factor.moments import less, moments_of
 from latently.factor.rows import read_table, verified
@@ -145,7 +146,7 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
             return self._settle(self._source_moments(X, y, columns, filters, sample_weight, reset=True))
         tables = self._read(X, y, reset=True)
         weights = check_weights(sample_weight, len(tables[0]))
-        self._check_rows(len(tables[0]) if weights is None else float(weights.sum()))
+        check_rows(len(tables[0]) if weights is None else float(weights.sum()), self._edges, self.n_components)
         if any(np.isnan(table.sum()) and np.isnan(table).any() for table in tables):
             return self._settle(expected_moments(np.hstack(tables), weights))
         moments = views_moments(tables, weights)
@@ -245,10 +246,10 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
 
     def _settle(self, moments: Moments, views: Views | None = None) -> Self:
         """Directions from sums over the rows, or from views that the rows were decomposed into."""
-        self._check_rows(float(moments.weight))
+        check_rows(float(moments.weight), self._edges, self.n_components)
         R = self._scaled(moments)
         views = by_moments(R, self._edges) if views is None else views
-        self._check_rank([len(basis.variances) for basis in views.bases])
+        check_rank([len(basis.variances) for basis in views.bases], self.n_components)
         self._remember(moments, R, *solved(R, self._edges, views, self._reg(len(views.bases))))
         return self
 
@@ -257,24 +258,6 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
         if not all(0 <= c <= 1 for c in given):
             raise ValueError(f"reg must be between 0 and 1, got {self.reg}")
         return [float(c) for c in given]
-
-    def _check_rows(self, weight: float) -> None:
-        if not weight > 1:
-            raise ValueError(f"a correlation needs more than 1 sample, but there is n_samples = {weight:g}")
-        bound = int(min(np.ceil(weight), *np.diff(self._edges)))
-        if self.n_components > bound:
-            raise ValueError(
-                f"`n_components` upper bound is {bound}. Got {self.n_components} instead. Reduce `n_components`."
-            )
-
-    def _check_rank(self, ranks: list[int]) -> None:
-        if min(ranks) < self.n_components:
-            view = int(np.argmin(ranks))
-            name = "X" if view == 0 else ("Y" if len(ranks) == 2 else f"view {view}")
-            raise ValueError(
-                f"n_components={self.n_components}, but {name} varies in {ranks[view]} independent directions only "
-                "(its columns are constant or collinear): ask for fewer components, or leave columns out"
-            )
 
     def _remember(self, moments: Moments, R: Array, rotations: list[Array], pairs: Array, strength: Array) -> None:
         mean, scale, k = moments.mean(), self._scale(moments), self.n_components

@@ -66,10 +66,10 @@ class FactorAnalysis(
         (d,)
     factor_correlation_
         (k, k) correlations of the factors; one unless the rotation is "promax".
-    loglike_
+    loglike_, trace_
         Log-likelihood at each iteration; it never falls.
-    n_iter_, converged_
-        How the fit ended.
+    n_iter_, converged_, reason_
+        How the fit ended: "converged" or "max_iter".
     statistics_
         The sums that the model has learnt, if all rows were complete.
 
@@ -149,7 +149,6 @@ class FactorAnalysis(
         weight = float(moments.weight)
         S = moments.scatter() / weight
         found = fit_covariance(S, weight, self._count(), self._start(np.diagonal(S)), self.tol, self.max_iter)
-        warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)
         self._remember(moments.mean(), found)
         self.statistics_ = moments
         return self
@@ -161,7 +160,6 @@ class FactorAnalysis(
             found, run = fit_incomplete(source, q, isotropic=False, tol=self.tol / n, max_iter=self.max_iter)
         except ColumnError as problem:
             raise self._named(problem) from None
-        warn_unconverged(run.reason, "max_iter", self.max_iter)
         left, singular, _ = np.linalg.svd(found.loadings / np.sqrt(found.noise)[:, None], full_matrices=False)
         components = (left * singular).T * np.sqrt(found.noise)
         return self._remember(found.mean, Factors(components, found.noise, list(run.trace), run.converged))
@@ -188,7 +186,10 @@ class FactorAnalysis(
 
     def _remember(self, mean: Array, found: Factors) -> Self:
         self.mean_, self.noise_variance_ = mean, found.noise
-        self.loglike_, self.n_iter_, self.converged_ = found.trace, len(found.trace), found.converged
+        self.trace_ = self.loglike_ = found.trace
+        self.n_iter_, self.converged_ = len(found.trace), found.converged
+        self.reason_ = "converged" if found.converged else "max_iter"
+        warn_unconverged(self.reason_, "max_iter", self.max_iter)
         self.components_, self.factor_correlation_ = rotated(flipped(found.components), self.rotation)
         return self
 

@@ -26,8 +26,8 @@ from latently.learn.estimator.unconverged import warn_unconverged
 class Separation:
     """What an algorithm found: W (k, k) maps white coordinates to sources.
 
-    `strength` (k,) says how far each source is from one that could not be distinguished from another, in standard errors; `more`
-    has further attributes of the estimator, an entry for each source.
+    `strength` (k,) says how far each source is from one that could not be distinguished from another, in standard
+    errors; `more` has further attributes of the estimator, an entry for each source.
     """
 
     W: Array

@@ -159,16 +159,27 @@ def relevant(squares: Array, total: float, n: float) -> int:
     return int(np.argmin(cost)) + 1
 
 
+def _centred_targets(y: Array, weights: Array) -> Array:
+    """(n, m) columns of a target about their means: classes become indicators."""
+    if y.ndim == 0 or len(y) != len(weights):
+        raise ValueError(f"y has shape {y.shape}, but X has {len(weights)} rows: give a target for each row")
+    if y.dtype.kind not in "fiub" or (y.ndim == 1 and y.dtype.kind in "iub"):
+        y = y.reshape(len(y), -1)[:, 0][:, None] == np.unique(y)
+    columns = y.reshape(len(y), -1).astype(np.float64)
+    if not np.isfinite(columns).all():
+        raise ValueError("y contains NaN or inf: leave those rows out, or choose n_components without a target")
+    columns -= weights @ columns / weights.sum()
+    if not np.abs(columns).max() > 1e-14 * float(np.abs(y).max() if y.dtype.kind == "f" else 1.0):
+        raise ValueError("y is constant: no component is relevant to it")
+    return np.asarray(columns)
+
+
 def by_target(spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> int:
     """As many components as the target needs."""
     if y is None:
         raise ValueError("n_components='relevant' asks how many components the target needs: give y to fit")
-    targets = np.asarray(y)
-    if targets.dtype.kind not in "fiub" or (targets.ndim == 1 and targets.dtype.kind in "iub"):
-        targets = (targets[:, None] == np.unique(targets)).astype(np.float64)
-    targets = targets.reshape(len(targets), -1).astype(np.float64)
-    w = np.ones(len(targets)) if weights is None else weights
-    targets = targets - w @ targets / w.sum()
+    w = np.ones(rows.shape[0]) if weights is None else weights
+    targets = _centred_targets(np.asarray(y), w)
     cross = spectrum.vectors @ (((rows - spectrum.mean) * w[:, None]).T @ targets)
     sizes = np.maximum(spectrum.variances * (spectrum.weight - 1), np.finfo(float).tiny)
     return relevant((cross**2).sum(axis=1) / sizes, float((w @ targets**2).sum()), spectrum.weight)

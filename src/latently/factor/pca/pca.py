@@ -20,7 +20,7 @@ from latently.factor.pca import dimension, solvers
 from latently.factor.pca.answers import Projections, Scores
 from latently.factor.pca.missing import by_em
 from latently.factor.pca.robust import robust_spectrum
-from latently.factor.pca.settings import check_count, chosen_solver, refuse_few
+from latently.factor.pca.settings import check_count, chosen_solver, refuse_few, warn_rank
 from latently.factor.pca.solvers import Spectrum
 from latently.factor.rows import each_row, read_table, verified
 from latently.learn.estimator.parameters import checked
@@ -81,8 +81,8 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
         Mean variance of the directions left out.
     statistics_
         The sums that the model has learnt, where it learns by sums: `partial_fit`, `forget` and `merge` need them.
-    n_iter_, converged_, trace_
-        Of an iterative fit; `trace_` is the log-likelihood of EM.
+    n_iter_, converged_, reason_, trace_
+        Of an iterative fit ("power", or EM): steps, whether it converged, why it ended; the log-likelihood of EM.
     distrusted_, distances_
         (n,) with `robust`: rows left out; and how far rows lie from the others, where 1 is too far.
 
@@ -168,7 +168,7 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
         self._fit_svd_solver = chosen_solver(self, rows)
         check_count(self.n_components, rows.shape, self._fit_svd_solver)
         if self.robust:
-            return self._fit_robust(rows, weights)
+            return self._fit_robust(rows, y, weights)
         if self._fit_svd_solver == "covariance_eigh":
             moments = moments_of(rows, weights)
             if np.isfinite(np.diagonal(moments.second)).all():
@@ -239,10 +239,10 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
             spectrum, run = by_em(source, q, self.tol, self.max_iter)
         except ColumnError as problem:
             raise self._named(problem) from None
-        self.trace_, self.converged_ = list(run.trace), run.converged
+        self.trace_ = list(run.trace)
         return spectrum
 
-    def _fit_robust(self, rows: Any, weights: Array | None) -> Self:
+    def _fit_robust(self, rows: Any, y: Any, weights: Array | None) -> Self:
         if sparse.issparse(rows):
             raise TypeError("robust=True takes dense rows: use X.toarray()")
         rows = verified(rows)
@@ -250,13 +250,13 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
             reason = "has missing values, which robust=True cannot take: use robust=False, or latently.impute.Imputer"
             raise self._named(ColumnError(int(np.isnan(rows).any(axis=0).argmax()), reason))
         every = np.ones(len(rows)) if weights is None else weights
-        asked = (
-            min(rows.shape) if self.n_components is None or isinstance(self.n_components, str) else self.n_components
-        )
+        asked: Any = self.n_components
+        asked = min(rows.shape) if asked is None or isinstance(asked, str) else asked
         spectrum, self.distances_ = robust_spectrum(rows.astype(np.float64), every, asked, self.max_iter)
         self.distrusted_ = self.distances_.distrusted
         trusted = ~self.distrusted_
-        k = dimension.chosen(self, spectrum, rows[trusted], None, None if weights is None else weights[trusted])
+        target = y if y is None or len(y) != len(rows) else np.asarray(y)[trusted]
+        k = dimension.chosen(self, spectrum, rows[trusted], target, None if weights is None else weights[trusted])
         return self._remember(spectrum, k, len(rows), rows.dtype)
 
     # from a spectrum to attributes
@@ -273,13 +273,15 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
         self.singular_values_ = np.sqrt(kept * (spectrum.weight - 1)).astype(dtype)
         self.noise_variance_ = dtype.type(max(left, 0.0) if k < limit else 0.0)
         self.n_components_, self.n_samples_, self.n_iter_ = k, n, spectrum.steps[0]
-        if not spectrum.steps[1]:
-            self.converged_ = False
-            warn_unconverged("max_iter", "max_iter", self.max_iter)
+        if self._fit_svd_solver == "power" or hasattr(self, "trace_"):
+            self.converged_ = spectrum.steps[1]
+            self.reason_ = "converged" if self.converged_ else "max_iter"
+            warn_unconverged(self.reason_, "max_iter", self.max_iter)
+        warn_rank(self.n_components, spectrum)
         return self
 
     def _forget_fit(self) -> None:
-        for name in ("statistics_", "distrusted_", "distances_", "trace_", "converged_"):
+        for name in ("statistics_", "distrusted_", "distances_", "trace_", "converged_", "reason_"):
             self.__dict__.pop(name, None)
 
     @property

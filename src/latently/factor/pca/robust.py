@@ -89,6 +89,8 @@ def spatial_median(X: Array, weights: Array, max_iter: int = 200) -> Array:
     centre = np.median(X, axis=0)
     for _ in range(max_iter):
         gap = np.linalg.norm(X - centre, axis=1)
+        if float(np.median(gap)) == 0:  # half of the rows are this one
+            break
         pull = weights / np.maximum(gap, 1e-12 * max(float(np.median(gap)), np.finfo(float).tiny))
         new = pull @ X / pull.sum()
         moved = float(np.linalg.norm(new - centre))
@@ -116,10 +118,10 @@ def _spherical(X: Array, weights: Array) -> Spectrum:
 def _distances(X: Array, weights: Array, centre: Array, vectors: Array, variances: Array) -> Distances:
     step = X - centre
     along = step @ vectors.T
-    tiny = max(float(variances[0]), np.finfo(float).tiny) * 1e-12
+    scale = float(np.abs(X).max()) or 1.0
+    tiny = max(1e-12 * float(variances[0]), (1e-12 * scale) ** 2, np.finfo(float).tiny)
     within = np.sqrt((along**2 / np.maximum(variances, tiny)).sum(axis=1) / chi2.ppf(LEVEL, len(vectors)))
     rest = np.linalg.norm(step - along @ vectors, axis=1)
-    scale = float(np.abs(X).max()) + 1
     if vectors.shape[0] == vectors.shape[1] or float(np.median(rest)) <= 1e-12 * scale:
         return Distances(within, rest / (1e-6 * scale) if vectors.shape[0] < vectors.shape[1] else np.zeros(len(X)))
     power = rest ** (2 / 3)  # nearly normal (Wilson and Hilferty)

@@ -3,7 +3,11 @@
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from scipy import sparse
+
+from latently.factor.pca.solvers import Spectrum
+from latently.learn.estimator.unconverged import warn_of_fit
 
 
 def chosen_solver(model: Any, rows: Any) -> str:
@@ -50,6 +54,21 @@ def _outside(asked: Any, least: int, most: int, solver: str) -> str:
     return (
         f"n_components={asked} must be between {least} and min(n_samples, n_features)={most} with svd_solver={solver!r}"
     )
+
+
+def warn_rank(asked: Any, spectrum: Spectrum) -> None:
+    """A warning where more components were asked for than the rows have directions with variance."""
+    if not isinstance(asked, Integral):
+        return
+    variances, eps = spectrum.variances[: int(asked)], float(np.finfo(np.float64).eps)
+    rounding = (eps * float(np.abs(spectrum.mean).max(initial=0.0))) ** 2
+    least = max(eps * max(len(spectrum.mean), 10) * float(spectrum.variances.max(initial=0.0)), rounding)
+    rank = int((variances > least).sum())
+    if rank < len(variances):
+        warn_of_fit(
+            f"the data have rank {rank}: {len(variances) - rank} of {len(variances)} components have no variance, and "
+            "their directions are arbitrary"
+        )
 
 
 def refuse_few(weight: float, weighted: bool) -> None:

@@ -10,7 +10,8 @@ from latently.data.open import as_source
 from latently.data.sources.chunks import Chunk
 from latently.data.tables.matrix import FloatArray
 from latently.factor.missing import refuse_missing
-from latently.factor.sparse.codes import Coder
+from latently.factor.sparse.atoms import Problem
+from latently.factor.sparse.codes import Algorithm, Coder
 from latently.learn.engine.cores import threads
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
@@ -29,6 +30,8 @@ class SparseCodes:
     transform_max_iter: int
     split_sign: bool
     positive_code: bool
+    positive_dict: bool
+    fit_algorithm: str
     n_jobs: int | None
     components_: Array
 
@@ -49,6 +52,13 @@ class SparseCodes:
             raise ValueError(f"a code has one number for each atom. Expected {wanted}, got {codes.shape[1]}.")
         codes = codes[:, :k] - codes[:, k:] if self.split_sign else codes
         return np.asarray(codes @ self.components_)
+
+    def _problem(self) -> Problem:
+        return Problem(float(self.alpha), self.eta, self.positive_dict)
+
+    def _fit_coder(self) -> Coder:
+        algorithm: Algorithm = "lasso_lars" if self.fit_algorithm == "lars" else "lasso_cd"
+        return Coder(algorithm, self._problem().code_alpha, 1, self.positive_code, self.transform_max_iter)
 
     def _codes(self, rows: FloatArray, coder: Coder) -> FloatArray:
         """Codes of rows, on all threads; a warning if some ran out of steps."""

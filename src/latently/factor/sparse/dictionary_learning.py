@@ -16,8 +16,7 @@ from latently.data.sources.chunks import ChunkSource
 from latently.factor.checkpoints import NoCheckpoints
 from latently.factor.missing import refuse_missing
 from latently.factor.sparse.answers import SparseCodes
-from latently.factor.sparse.atoms import CodeSums, Problem
-from latently.factor.sparse.codes import Algorithm, Coder
+from latently.factor.sparse.atoms import CodeSums
 from latently.factor.sparse.learning import Learnt, Plan, alternate, coding, refreshed, walks
 from latently.factor.sparse.start import Draw, drawing, given_start, svd_start, unit_start
 from latently.learn.engine.protocol import Array
@@ -89,8 +88,9 @@ class DictionaryLearning(
     ----------
     components_ : (k, d) atoms
     error_ : objective after each iteration
+    trace_ : minus the objective, which never falls; not with `batch_size`
     n_iter_ : iterations taken
-    converged_ : whether it converged
+    converged_, reason_ : whether it converged; why it ended, "converged" or "max_iter"
     statistics_ : the sums that the atoms were made from
 
     References
@@ -200,7 +200,10 @@ class DictionaryLearning(
             start = self._start(reduce, draw)
             found = self._learn(reduce, start, draw)
         self._remember(found, start, dtype)
-        warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)
+        self.reason_ = "converged" if found.converged else "max_iter"
+        if self.batch_size is None:
+            self.trace_ = [-cost for cost in found.costs]
+        warn_unconverged(self.reason_, "max_iter", self.max_iter)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -263,13 +266,6 @@ class DictionaryLearning(
             return alternate(reduce, plan, start)
         return walks(reduce, plan, start, self.batch_size, check_random_state(self.random_state))
 
-    def _problem(self) -> Problem:
-        return Problem(float(self.alpha), self.eta, self.positive_dict)
-
-    def _fit_coder(self) -> Coder:
-        algorithm: Algorithm = "lasso_lars" if self.fit_algorithm == "lars" else "lasso_cd"
-        return Coder(algorithm, self._problem().code_alpha, 1, self.positive_code, self.transform_max_iter)
-
     def _tell(self, iteration: int, D: Array, cost: float) -> None:
         if self.verbose:
             print(f"iteration {iteration + 1}: objective {cost:.6g}")
@@ -280,6 +276,8 @@ class DictionaryLearning(
         self.components_, self.start_ = found.D.astype(dtype), start
         self.error_, self.n_iter_, self.converged_ = found.costs, len(found.costs), found.converged
         self.statistics_ = found.sums
+        for name in ("trace_", "reason_"):
+            self.__dict__.pop(name, None)
 
     @property
     def _n_features_out(self) -> int:
