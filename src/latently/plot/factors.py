@@ -8,6 +8,9 @@ import numpy as np
 
 from latently.plot.axes import Array, axes_of
 
+MOST_NAMES = 25
+"""Names of columns that can be read beside each other."""
+
 
 def column_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
     """Names of the columns that an estimator was fitted to; x0, x1, ... if it knows none."""
@@ -16,7 +19,20 @@ def column_names(estimator: Any, names: Sequence[str] | None) -> list[str]:
 
 
 @dataclass(eq=False)
-class ScreeDisplay:
+class Drawn:
+    """Where something was drawn."""
+
+    ax_: Any = field(default=None, init=False)
+    figure_: Any = field(default=None, init=False)
+
+    def _on(self, ax: Any) -> Any:
+        """The axes to draw on, remembered."""
+        self.ax_, self.figure_ = axes_of(ax)
+        return self.ax_
+
+
+@dataclass(eq=False)
+class ScreeDisplay(Drawn):
     """The variance that each component explains, and where the components end.
 
     Parameters
@@ -45,8 +61,6 @@ class ScreeDisplay:
     variances: Array
     chosen: int
     noise: float = 0.0
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Any = None) -> Self:
@@ -69,7 +83,7 @@ class ScreeDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         places = np.arange(1, len(self.variances) + 1)
         (self.line_,) = ax.plot(places, self.variances, marker="o", label="variance")
         ax.axvspan(0.5, self.chosen + 0.5, color="C0", alpha=0.12, label=f"{self.chosen} kept")
@@ -81,8 +95,30 @@ class ScreeDisplay:
         return self
 
 
+def apart(tips: Array, side: int, gap: float) -> Array:
+    """(d,) heights of labels at the tips (d, 2) of arrows to one side (1 right, -1 left): no two overlap.
+
+    Examples
+    --------
+    >>> apart(np.array([[1.0, 0.0], [2.0, 0.1], [-1.0, 0.1]]), 1, 0.5)
+    array([-0.2,  0.3,  0.1])
+    """
+    heights = np.array(tips[:, 1], dtype=np.float64)
+    own = np.flatnonzero((tips[:, 0] >= 0) == (side > 0))
+    order = own[np.argsort(heights[own], kind="stable")]
+    spread = heights[order]
+    for _ in range(100):  # two labels that are too near push each other away
+        short = np.maximum(gap - np.diff(spread), 0.0)
+        if short.max(initial=0.0) < 1e-3 * gap:
+            break
+        spread[:-1] -= short / 2
+        spread[1:] += short / 2
+    heights[order] = spread
+    return heights
+
+
 @dataclass(eq=False)
-class BiplotDisplay:
+class BiplotDisplay(Drawn):
     """Rows by their scores on two components, and the columns as arrows.
 
     Parameters
@@ -115,8 +151,6 @@ class BiplotDisplay:
     arrows: Array
     names: Sequence[str]
     labels: tuple[str, str] = ("component 1", "component 2")
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(
@@ -148,19 +182,22 @@ class BiplotDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones; arrows are as long as the scores reach."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
-        (self.points_,) = ax.plot(*self.scores.T, ".", color="0.6")
+        ax = self._on(ax)
+        (self.points_,) = ax.plot(*self.scores.T, ".", color="0.75")
         longest = float(np.abs(self.arrows).max()) or 1.0
-        reach = 0.9 * float(np.abs(self.scores).max()) / longest
-        for name, (x, y) in zip(self.names, reach * self.arrows, strict=True):
+        reach = (float(np.abs(self.scores).max()) or 1.0) / longest
+        tips = 0.9 * reach * self.arrows
+        ax.axis((-1.6 * reach * longest, 1.6 * reach * longest, -1.1 * reach * longest, 1.1 * reach * longest))
+        heights = np.where(tips[:, 0] >= 0, *(apart(tips, side, 0.1 * reach * longest) for side in (1, -1)))
+        for name, (x, y), height in zip(self.names, tips, heights, strict=True):
             ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": "C3"})
-            ax.annotate(name, (x, y), color="C3", ha="left" if x >= 0 else "right")
+            ax.annotate(f" {name} ", (x, height), color="C3", ha="left" if x >= 0 else "right", va="center")
         ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
         return self
 
 
 @dataclass(eq=False)
-class LoadingsDisplay:
+class LoadingsDisplay(Drawn):
     """Loadings of the columns on the components, as a table of colours.
 
     Parameters
@@ -186,8 +223,6 @@ class LoadingsDisplay:
 
     loadings: Array
     names: Sequence[str]
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None) -> Self:
@@ -208,18 +243,19 @@ class LoadingsDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, figure = axes_of(ax)
+        ax = self._on(ax)
         most = float(np.abs(self.loadings).max()) or 1.0
         self.image_ = ax.imshow(self.loadings, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
-        ax.set_yticks(range(len(self.names)), self.names)
+        step = -(-len(self.names) // MOST_NAMES)
+        ax.set_yticks(range(0, len(self.names), step), self.names[::step])
         ax.set_xticks(range(self.loadings.shape[1]), range(1, self.loadings.shape[1] + 1))
         ax.set_xlabel("component")
-        figure.colorbar(self.image_, ax=ax, label="loading")
+        self.figure_.colorbar(self.image_, ax=ax, label="loading")
         return self
 
 
 @dataclass(eq=False)
-class CanonicalPairsDisplay:
+class CanonicalPairsDisplay(Drawn):
     """Scores of one view against those of another, for one pair of canonical directions.
 
     Parameters
@@ -249,8 +285,6 @@ class CanonicalPairsDisplay:
     x: Array
     y: Array
     pair: int = 0
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @property
     def correlation(self) -> float:
@@ -279,7 +313,7 @@ class CanonicalPairsDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         (self.points_,) = ax.plot(self.x, self.y, ".")
         ax.set(
             xlabel=f"score {self.pair + 1} of X",
