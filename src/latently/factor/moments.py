@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
 from latently.distributions.covariance import joint_moments
 from latently.distributions.statistics import Moments, refuse_lost
@@ -31,9 +30,9 @@ def moments_of(rows: Any, weights: Array | None = None) -> Moments:
         if sparse.issparse(rows):
             return _of_sparse(rows, weights)
         if not isinstance(rows, ChunkSource):
-            if rows.size <= FEW or len(rows) <= CHUNK_ROWS:
+            if rows.size <= FEW:
                 return joint_moments(rows, weights)
-            rows = ArraySource(rows, weights, LONG)
+            rows = ArraySource(rows, weights, min(LONG, -(-len(rows) // 2)))
         with reducing(rows) as reduce:
             total: Moments = reduce(chunk_moments)
     return total

@@ -67,7 +67,7 @@ class Projections(GaussianAnswers):
 
         def fill(part: Array, out: Array) -> None:
             scores(part, out)
-            if not np.isfinite(out.sum()):
+            if not np.isfinite(out[:, :1].sum()):  # a row that is not complete has no score at all
                 scores(self._complete(verified(part)), out)
 
         return each_row(rows, fill, len(self.components_))

@@ -42,12 +42,13 @@ def singular_of(A: Array, k: int, *, needs_left: bool) -> Singular:
     sizes, rest, basis = np.zeros(0, A.dtype), A, np.zeros((p, p), A.dtype)
     while True:
         new, vectors = _stage(rest, eps**DIGITS, rounding=4 * eps * p * float(sizes.max(initial=0.0)))
-        taken, found = len(new), basis @ vectors if len(sizes) else vectors
+        taken, found = min(len(new), k - len(sizes)), basis @ vectors if len(sizes) else vectors
         if needs_left:
-            left = np.hstack([left, _normed(rest @ vectors[:, :taken], new, left)])
-        sizes, right, basis = np.concatenate([sizes, new]), np.hstack([right, found[:, :taken]]), found[:, taken:]
-        if len(sizes) >= k:
-            return Singular(sizes[:k], left[:, :k], right[:, :k])
+            left = np.hstack([left, _normed(rest @ vectors[:, :taken], new[:taken], left)])
+        sizes, right = np.concatenate([sizes, new[:taken]]), np.hstack([right, found[:, :taken]])
+        basis = found[:, taken:]
+        if len(sizes) == k:
+            return Singular(sizes, left, right)
         rest = A @ basis
         if needs_left:
             rest -= left @ (left.T @ rest)

@@ -18,6 +18,8 @@ from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.estimator.table import generator
 
 Array = NDArray[Any]
+SHORT = 600
+"""Rows or columns up to which their products cost less than the powers of a random block."""
 FEW_COLUMNS = 128
 """Columns up to which threads of BLAS, which stay awake for a while, cost ours more than they save."""
 
@@ -174,13 +176,13 @@ def by_arpack(data: Centred, k: int, tol: float, rng: np.random.RandomState) -> 
 def by_krylov(data: Centred, k: int, more: int, power: int | None, rng: np.random.RandomState) -> Spectrum:
     """The first k directions from a random block and its powers (Musco and Musco 2015).
 
-    The powers are kept side by side, so few are needed for what takes many where only the last is kept. With so many
-    directions that the powers would span all there are, the smaller of the two products of the rows is decomposed.
+    The powers are kept side by side, so few are needed for what takes many where only the last is kept. With few rows
+    or columns, or so many directions that the powers would span all there are, products are decomposed instead.
     """
     A = data.rows
     width = min(k + more, min(A.shape))
     powers = 3 if power is None else power
-    if width * (powers + 1) >= 0.7 * min(A.shape):
+    if min(A.shape) <= SHORT or width * (powers + 1) >= 0.7 * min(A.shape):
         return by_products(data, k)
     tall = A.shape[0] >= A.shape[1]
     B = A if tall else A.T  # (m, p), m >= p
