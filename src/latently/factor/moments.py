@@ -14,6 +14,8 @@ from latently.learn.engine.reduce import reducing
 Array = NDArray[np.float64]
 FEW = 1 << 18
 """Numbers in a table up to which threads would cost more than they save."""
+WIDE = 50
+"""Rows for each column up to which BLAS has enough to do with one product."""
 LONG = 1 << 16
 """Rows of a chunk of a table in memory: to add up moments costs more than to find those of a few rows."""
 
@@ -32,10 +34,22 @@ def moments_of(rows: Any, weights: Array | None = None) -> Moments:
         if not isinstance(rows, ChunkSource):
             if rows.size <= FEW:
                 return joint_moments(rows, weights)
+            if weights is None and len(rows) <= WIDE * rows.shape[1]:
+                return _at_once(rows)
             rows = ArraySource(rows, weights, min(LONG, -(-len(rows) // 2)))
         with reducing(rows) as reduce:
             total: Moments = reduce(chunk_moments)
     return total
+
+
+def _at_once(rows: NDArray[Any]) -> Moments:
+    """Moments of a table with many columns for its rows, by one product on the threads of BLAS."""
+    n, mean = np.asarray(float(len(rows))), np.ones(len(rows)) @ rows / len(rows)
+    squares = np.einsum("ij,ij->j", rows[:200], rows[:200], dtype=np.float64) / min(len(rows), 200)
+    if rows.dtype == np.float64 and (17 * mean**2 <= 16 * squares).all():  # zero is as good a centre as the mean
+        return Moments(n, np.zeros(len(mean)), n * mean, rows.T @ rows)
+    step = rows - mean
+    return Moments(n, mean, step.sum(axis=0), step.T @ step)
 
 
 def chunk_moments(chunk: Chunk) -> Moments:

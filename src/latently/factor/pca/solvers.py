@@ -189,13 +189,12 @@ def by_krylov(data: Centred, k: int, more: int, power: int | None, rng: np.rando
     block = rng.normal(size=(B.shape[1], width)).astype(A.dtype, copy=False)
     blocks = [block := _orthonormal(B.T @ (B @ block)) for _ in range(powers + 1)]
     basis = _orthonormal(np.hstack(blocks))  # (p, r)
-    left, singular, right = linalg.svd(B @ basis, full_matrices=False, check_finite=False)
-    vectors = right @ basis.T if tall else left.T
-    return _of_singular(data, singular[:k], vectors[:k])
+    found = singular_of(B @ basis, k, needs_left=not tall)
+    return _of_singular(data, found.sizes, found.right.T @ basis.T if tall else found.left.T)
 
 
 def _orthonormal(A: Array) -> Array:
-    return np.asarray(linalg.qr(A, mode="economic", check_finite=False, overwrite_a=True)[0])
+    return singular_of(A, A.shape[1], needs_left=True).left
 
 
 def by_products(data: Centred, k: int) -> Spectrum:
