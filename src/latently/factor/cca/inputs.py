@@ -11,11 +11,11 @@ from latently.data.open import as_source, open_source
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_out_of_core
 from latently.data.tables.matrix import as_matrix
-from latently.distributions.covariance import joint_moments
+from latently.distributions.covariance import BLOCK, joint_moments
 from latently.distributions.inputs import patterns
 from latently.distributions.statistics import Moments
 from latently.factor.incomplete import fit_incomplete
-from latently.factor.moments import FEW
+from latently.factor.moments import FEW, LONG
 from latently.learn.engine.reduce import reducing
 
 Array = NDArray[Any]
@@ -47,17 +47,36 @@ def as_view(Y: Any, name: str, n_rows: int | None = None) -> Array:
 
 def views_moments(tables: Sequence[Array], weights: Array | None) -> Moments:
     """Moments of the columns of all views together."""
+    first = tables[0]
+    if weights is not None or sum(table.size for table in tables) <= FEW or len(first) <= CHUNK_ROWS:
+        return joint_moments(np.hstack(tables), weights)
+    centre = np.concatenate([table[:1000].mean(axis=0, dtype=np.float64) for table in tables])
 
     def beside(chunk: Chunk) -> Moments:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return joint_moments(np.hstack([table[chunk.start : chunk.stop] for table in tables]), chunk.weights)
+        return _beside_each_other([table[chunk.start : chunk.stop] for table in tables], centre)
 
-    first = tables[0]
-    if sum(table.size for table in tables) <= FEW or len(first) <= CHUNK_ROWS:
-        return beside(Chunk(first, weights))
-    with reducing(ArraySource(first.astype(np.float64, copy=False), weights)) as reduce:
+    with reducing(ArraySource(first.astype(np.float64, copy=False), None, LONG)) as reduce:
         total: Moments = reduce(beside)
     return total
+
+
+def _beside_each_other(tables: Sequence[Array], centre: Array) -> Moments:
+    """Moments about a centre, with the views put beside each other in blocks that stay in the cache."""
+    d, n = len(centre), len(tables[0])
+    size = max(BLOCK // d, 1)
+    parts = [(table, slice(end - table.shape[1], end)) for table, end in zip(tables, _ends(tables), strict=True)]
+    first, second, block = np.zeros(d), np.zeros((d, d)), np.empty((size, d))
+    for start in range(0, n, size):
+        rows = block[: min(size, n - start)]
+        for table, columns in parts:
+            np.subtract(table[start : start + size], centre[columns], out=rows[:, columns])
+        first += np.ones(len(rows)) @ rows
+        second += rows.T @ rows
+    return Moments(np.asarray(float(n)), centre, first, second)
+
+
+def _ends(tables: Sequence[Array]) -> list[int]:
+    return [int(end) for end in np.cumsum([table.shape[1] for table in tables])]
 
 
 def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weights: Any) -> tuple[ChunkSource, int]:
