@@ -12,7 +12,7 @@ from latently.report.study.autoregression import criteria, rest
 from latently.report.study.columns import judge
 from latently.report.study.order import autocorrelation, inflation, inflation_of_mean, memory, sorted_by
 from latently.report.study.prepare import prepare
-from latently.report.study.read import read_columns
+from latently.report.reading.table import read_columns
 from latently.report.study.repeats import repeated
 from latently.report.study.study import Study
 

@@ -11,7 +11,7 @@ from latently.report.study.groups import separate
 from latently.report.study.model import fit_model
 from latently.report.study.power import association, correlation, gap
 from latently.report.study.prepare import prepare
-from latently.report.study.read import read_columns
+from latently.report.reading.table import read_columns
 from latently.report.study.study import Study
 
 

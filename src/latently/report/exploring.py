@@ -28,7 +28,7 @@ from latently.report.study.columns import judge
 from latently.report.study.groups import separate
 from latently.report.study.model import FIT_ROWS, fit_model, without
 from latently.report.study.prepare import FEW_FAR, Prepared, prepare
-from latently.report.study.read import read_columns
+from latently.report.reading.table import read_columns
 from latently.report.study.strange import strangeness
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.codes import suspected_codes, suspected_words
+from latently.report.reading.codes import suspected_codes, suspected_words
 from latently.report.study.curves import Curve, fit_curve
-from latently.report.study.read import RawColumn
+from latently.report.reading.table import RawColumn
 from latently.report.study.words import number, percent
 
 Kind = Literal["numeric", "ordinal", "categorical", "date", "text", "identifier", "constant", "empty"]
@@ -18,6 +18,7 @@ FEW: Final = 10  # a column of so few different numbers is ordinal
 MOST_LEVELS: Final = 12  # levels of a category that a model sees; the others are taken together
 OTHERS: Final = "other levels"
 SPIKE: Final = 0.1  # a number that so many rows share makes a column one of classes to the model
+_CODES: Final = re.compile(r"(^|[_\W])(zip|zip_?code|postal|postal_?code|post_?code|plz|fips|phone|ssn)([_\W]|$)", re.IGNORECASE)
 _ID: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|index|nr|row)([_\W]|$)|[a-z]Id$", re.IGNORECASE)
 
 
@@ -76,8 +77,22 @@ class Column:
 
 def judge(raw: RawColumn) -> Column:
     """Say what a column is, and prepare it for a model."""
+    if raw.kind == "number" and _CODES.search(raw.name):
+        raw = _as_labels(raw)
     column = _judge_text(raw) if raw.kind == "text" else _judge_numbers(raw)
     return replace(column, notes=(*raw.notes, *column.notes))
+
+
+def _as_labels(raw: RawColumn) -> RawColumn:
+    """Whole numbers that are no amounts, such as postal codes, as text."""
+    seen = ~np.isnan(raw.values)
+    different, places = np.unique(raw.values[seen], return_inverse=True)
+    if (different != np.floor(different)).any():
+        return raw
+    values = np.full(len(raw.values), np.nan)
+    values[seen] = places
+    levels = tuple(str(int(value)) for value in different)
+    return replace(raw, kind="text", values=values, levels=levels, notes=(*raw.notes, "numbers that are labels"))
 
 
 def _judge_text(raw: RawColumn) -> Column:
