@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from latently.report import explore
 from latently.report.reading.dates import read_dates
 from latently.report.reading.numerals import read_numerals
 from latently.report.reading.table import read_columns
@@ -44,7 +45,8 @@ def test_decimal_commas_are_found_from_the_column(texts):
 
 
 @pytest.mark.parametrize(
-    "texts", [["02134", "90210"], ["5 %", "5"], ["12", "twelve"], ["1,23,4"], ["1_000"], ["10.0.0.1"], ["3-4"], [""], []]
+    "texts",
+    [["02134", "90210"], ["5 %", "5"], ["12", "twelve"], ["1,23,4"], ["1_000"], ["10.0.0.1"], ["3-4"], [""], []],
 )
 def test_what_is_no_column_of_numbers(texts):
     assert read_numerals(texts) is None
@@ -125,3 +127,40 @@ def test_columns_of_a_table():
     values = read_columns(table)[0].values
     assert values[:2].tolist() == [1000.0, 20.0]
     assert np.isnan(values[2])
+
+
+def codes_of(values, **how):
+    found = explore({"v": values, "x": np.arange(len(values)) % 7.0}, **how).to_dict()
+    return found["columns"][0]["missing"], {code["value"]: code["applied"] for code in found["columns"][0]["codes"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "codes", "missing"),
+    [
+        (np.r_[np.linspace(0, 50, 80), [-999.0] * 3], {-999: True}, 3),
+        (np.r_[np.linspace(0, 50, 80), [9999.0] * 3], {9999: True}, 3),
+        (np.r_[np.linspace(60, 120, 80), [0.0] * 5], {0: True}, 5),
+        (np.r_[np.linspace(5, 80, 200), [512.3292] * 3], {512.3292: False}, 0),  # the dearest tickets of the Titanic
+        (np.r_[np.tile([0.0, 1, 2, 3, 4, 5, 6], 20), [9.0] * 2], {9: False}, 0),
+    ],
+)
+def test_only_conventional_codes_change_anything(values, codes, missing):
+    assert codes_of(values) == (missing, codes)
+
+
+def test_codes_are_suggested_or_not_looked_for():
+    values = np.r_[np.linspace(0, 50, 80), [-999.0] * 3]
+    assert codes_of(values, codes="suggest") == (0, {-999: False})
+    assert codes_of(values, codes="none") == (0, {})
+    with pytest.raises(ValueError, match="codes must be one of"):
+        codes_of(values, codes="all")
+
+
+def test_words_in_free_text_are_words():
+    titles = [f"film {i}" for i in range(60)] + ["Missing", "Missing"]
+    assert codes_of(titles) == (0, {})
+
+
+def test_a_date_for_missing_is_a_code():
+    days = ["1900-01-01"] * 3 + [f"2020-01-{d:02d}" for d in range(1, 31)]
+    assert codes_of(days) == (3, {"1900-01-01": True})

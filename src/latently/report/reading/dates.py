@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-_MONTHS: Final = {
-    name: place % 12 + 1
-    for place, name in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-        + ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october"]
-        + ["november", "december"]
-    )
-} | {"sept": 9}
+_SHORT: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
+_LONG: Final = "january february march april may june july august september october november december"
+_MONTHS: Final = {name: month for names in (_SHORT, _LONG) for month, name in enumerate(names.split(), 1)} | {"sept": 9}
 _NAME: Final = r"(?P<name>[A-Za-z]{3,9})\.?"
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _TIME: Final = (

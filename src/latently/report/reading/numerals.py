@@ -9,11 +9,15 @@ _SIGNS: Final = "$€£¥₹₩₽₺฿₫₪₴₦"
 _CODES: Final = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|KRW|RUB|TRY|US\\$|R\\$"
 _MONEY: Final = rf"(?:[{_SIGNS}]|{_CODES})"
 _AROUND: Final = re.compile(
-    rf"^(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<before>{_MONEY})?\s*(?P<inner>[+\-−])?(?P<digits>[\d.,'\u00a0\u202f ]*\d[\d.,]*"
-    rf"(?:[eE][+\-]?\d+)?)\s*(?P<after>{_MONEY}|%)?(?P<close>\))?$"
+    rf"^(?P<open>\()?(?P<sign>[+\-−])?\s*(?P<before>{_MONEY})?\s*(?P<inner>[+\-−])?"
+    rf"(?P<digits>[\d.,'\u00a0\u202f ]*\d[\d.,]*(?:[eE][+\-]?\d+)?)\s*(?P<after>{_MONEY}|%)?(?P<close>\))?$"
 )
-_POINT: Final = re.compile(r"^(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f']\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+\-]?\d+)?$")
-_COMMA: Final = re.compile(r"^(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[ \u00a0\u202f']\d{3})+|\d+)?(?:,\d*)?(?:[eE][+\-]?\d+)?$")
+_POINT: Final = re.compile(
+    r"^(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f']\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+\-]?\d+)?$"
+)
+_COMMA: Final = re.compile(
+    r"^(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[ \u00a0\u202f']\d{3})+|\d+)?(?:,\d*)?(?:[eE][+\-]?\d+)?$"
+)
 _CODE: Final = re.compile(r"^0\d+$")
 _BETWEEN: Final = re.compile(r"[ \u00a0\u202f']")
 
@@ -102,7 +106,9 @@ def _signed(part: re.Match[str], value: float) -> float:
 
 
 def _notes(found: dict[str, re.Match[str]], digits: dict[str, str], style: str, percent: bool) -> tuple[str, ...]:
-    money = sorted({sign for part in found.values() for sign in (part["before"], part["after"]) if sign and sign != "%"})
+    money = sorted(
+        {sign for part in found.values() for sign in (part["before"], part["after"]) if sign and sign != "%"}
+    )
     notes = [f"amounts in {' and '.join(money)}"] if money else []
     notes += ["percentages"] if percent else []
     if style == ",":

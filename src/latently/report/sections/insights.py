@@ -57,11 +57,11 @@ def _copies(source: dict[str, Any]) -> dict[str, Any]:
 
 
 def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
-    with_codes = [column for column in columns if column["codes"]]
-    if not with_codes:
+    applied = [(column, code) for column in columns for code in column["codes"] if code["applied"]]
+    if not applied:
         return None
-    first = max(with_codes, key=lambda column: column["codes"][0]["probability"])
-    code = first["codes"][0]
+    first, code = max(applied, key=lambda pair: pair[1]["probability"])
+    with_codes = {column["name"]: column for column, _ in applied}.values()
     more = listed([short(column["name"]) for column in with_codes if column is not first])
     also = f" Codes were found in {more} too." if more else ""
     text = (
