@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from latently.report import explore
 from latently.report.series.decompose import ALARM, decompose
 from latently.report.series.spacing import spacing
 
@@ -72,3 +73,32 @@ def test_steps_of_calendars():
     assert spacing(1990 + np.arange(5.0), dates=False).unit == "step"
     assert spacing(np.cumsum(np.random.default_rng(0).exponential(size=50)), dates=False) is None
     assert spacing(np.array([0.0, 1.0]), dates=False) is None
+
+
+def test_a_report_tells_growth_and_season_first():
+    months = [f"{1949 + i // 12}-{i % 12 + 1:02d}-01" for i in range(144)]
+    found = explore({"month": months, "passengers": PASSENGERS}, time="month").to_dict()
+    first = found["insights"][0]["text"]
+    assert "passengers grows by 13 % a year and has a season of 12 months" in first
+    assert "highest in July and lowest in November" in first
+    part = found["time"]["trend"]["parts"][0]
+    assert (part["unit"], part["period"], part["scale"]) == ("month", 12, "multiplied")
+    assert "month" not in found["clusters"].get("columns", [])
+
+
+def test_series_of_one_table_are_told_apart():
+    rng = np.random.default_rng(0)
+    days = [f"2020-01-{d:02d}" for d in range(1, 32)] * 2
+    level = np.repeat([10.0, 500.0], 31)
+    rise = np.tile(np.arange(31.0), 2) * np.repeat([1.0, 0.0], 31)
+    table = {"day": days, "symbol": ["a"] * 31 + ["b"] * 31, "price": level + rise + 0.1 * rng.normal(size=62)}
+    found = explore(table, time="day").to_dict()["time"]["trend"]
+    assert (found["by"], found["n"]) == ("symbol", 2)
+    assert [(part["group"], part["trend"]["found"]) for part in found["parts"]] == [("a", True)]
+
+
+def test_moments_keep_their_digits():
+    times = 1949 + np.arange(144) / 12
+    found = explore({"when": times, "passengers": PASSENGERS}, time="when").to_dict()["time"]
+    assert found["series"]["at"][1] == "1949.083333"
+    assert found["trend"]["parts"][0]["period"] == 12

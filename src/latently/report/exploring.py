@@ -25,7 +25,7 @@ from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
 from latently.report.sections.target import target as predict
 from latently.report.sections.time import MOST_ROWS as TIME_ROWS
 from latently.report.sections.time import time as follow
-from latently.report.study.columns import Codes, judge
+from latently.report.study.columns import Codes, Column, judge
 from latently.report.study.groups import separate
 from latently.report.study.model import FIT_ROWS, fit_model, without
 from latently.report.study.prepare import FEW_FAR, Prepared, prepare
@@ -119,6 +119,7 @@ def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, 
     tell("reading")
     judged = [judge(raw, codes) for raw in read_columns(table)]
     _check_names([column.name for column in judged], target=target, time=time)
+    judged = [_unmodelled(column) if column.name == time else column for column in judged]
     prepared = prepare(judged, len(judged[0].raw), max_rows, seed)
     tell("model")
     study = _study(Study(prepared, time=time), tell)
@@ -132,6 +133,11 @@ def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, 
     }
     tell("done")
     return contents
+
+
+def _unmodelled(column: Column) -> Column:
+    """A column that the model does not see: time orders the rows, and is no feature of them."""
+    return replace(column, role=None, model=None, curve=None)
 
 
 _ORDER: Final = (

@@ -8,6 +8,7 @@ from latently.report.sections.dependencies import dependency_insight, order_insi
 from latently.report.sections.missing import missing_insight
 from latently.report.sections.target import target_insight
 from latently.report.sections.time import time_insight
+from latently.report.sections.trend import trend_insights
 from latently.report.study.words import counted, listed, percent, short
 
 MOST = 7
@@ -32,6 +33,8 @@ def _found(contents: dict[str, Any]) -> list[dict[str, Any]]:
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     if target.get("tells"):
         made.append(target_insight(target))
+    if time.get("trend"):
+        made += trend_insights(time)
     if time.get("states", 1) > 1:
         made.append(time_insight(time))
     if clusters.get("n", 1) > 1:
