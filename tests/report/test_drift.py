@@ -121,3 +121,15 @@ def test_the_fall_of_the_likelihood_is_that_of_old_over_new_rows() -> None:
     # of two normal distributions one apart: half a nat, for the column and for the row
     assert found["fall"] == pytest.approx(0.5, abs=0.08)
     assert found["columns"][0]["fall"] == pytest.approx(0.5, abs=0.08)
+
+
+def test_halves_of_one_table_do_not_differ_by_a_column_of_many_levels() -> None:
+    """Levels that are frequent in one half are less so in the other, by chance alone."""
+    alarms = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        words = np.array([f"level {i}" for i in rng.integers(0, 60, size=400)])
+        x = rng.normal(size=400)
+        halves = [{"word": words[part].tolist(), "x": x[part]} for part in (slice(0, 200), slice(200, 400))]
+        alarms += compare(*halves, seed=seed, permutations=199)["p_value"] <= 0.05
+    assert alarms <= 4  # 5 % are one; four or fewer have a probability of 99.7 %

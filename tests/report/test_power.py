@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 
 from latently.report import explore
+from latently.report.reading.table import read_columns
 from latently.report.sections.dependencies import ALARM, dependencies
 from latently.report.study.columns import judge
 from latently.report.study.groups import separate
 from latently.report.study.model import fit_model
 from latently.report.study.power import association, correlation, gap
 from latently.report.study.prepare import prepare
-from latently.report.study.read import read_columns
 from latently.report.study.study import Study
 
 

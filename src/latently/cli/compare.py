@@ -37,7 +37,7 @@ def compare(old: Path, new: Path, /, *, seed: int = 0, max_rows: int = MAX_ROWS,
 
 def _print(found: dict[str, Any]) -> None:
     print(found["text"])
-    print(f"p = {found['p_value']:.3g} that both come from one source, allowing for the number of columns")
+    print(f"p = {found['p_value']:.3g}: so often would two tables from one source differ as much in some column")
     print(
         f"a new row is {abs(found['fall']):.3g} nats {'less' if found['fall'] > 0 else 'more'} likely than an old one\n"
     )

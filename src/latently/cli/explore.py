@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -17,6 +17,7 @@ def explore(
     output: Output = None,
     target: str | None = None,
     time: str | None = None,
+    codes: Literal["apply", "suggest", "none"] = "apply",
     seed: int = 0,
     max_rows: int = MAX_ROWS,
     json: Json = False,
@@ -37,6 +38,9 @@ def explore(
         A column to predict from the others.
     time
         A column that orders the rows in time, to look for states and changes.
+    codes
+        Values that stand for a missing one, such as -999: apply takes conventional ones as missing, suggest only names
+        them, none does not look for any.
     seed
         Seed of all that is random.
     max_rows
@@ -52,7 +56,7 @@ def explore(
         raise ValueError("--json and --markdown both print: choose one")
     written = output or (None if json or markdown else Path("report.html"))
     _check_place(written)
-    report = _explored(file, target=target, time=time, seed=seed, max_rows=max_rows)
+    report = _explored(file, target=target, time=time, codes=codes, seed=seed, max_rows=max_rows)
     if written is not None:
         _write(report, written)
     if json:

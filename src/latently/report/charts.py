@@ -10,7 +10,7 @@ from typing import Any
 
 from latently.report.charts_map import map_chart
 from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, chart, edge_type, names_axis
-from latently.report.charts_time import time_charts
+from latently.report.charts_time import time_charts, trend_charts
 from latently.report.figures import number, percent
 
 
@@ -51,6 +51,7 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
         yield "importance", importance(target["importance"])
     if target.get("calibration", {}).get("predicted"):
         yield "calibration", calibration(target["calibration"])
+    yield from trend_charts(made(contents, "time").get("trend", {}).get("parts", []))
     if made(contents, "time").get("series"):
         yield from time_charts(contents["time"])
 
@@ -203,6 +204,8 @@ def described(name: str, contents: dict[str, Any]) -> str:
     place = name.removeprefix("column-")
     if place != name:
         return f"Distribution of the column {contents['columns'][int(place)]['name']}."
+    if name.startswith("trend-"):
+        return "A series, its trend, and trend and season together."
     if name.startswith("time-"):
         return "Values in the order of time; the background tells the states."
     told = {

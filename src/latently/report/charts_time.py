@@ -39,6 +39,29 @@ def time_charts(section: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
     yield "time-doubt", _chart(80, layers, "doubt of the state", series["doubt"], axis, series)
 
 
+def trend_charts(parts: list[dict[str, Any]]) -> Iterator[tuple[str, Chart]]:
+    """Draw each series with its trend, and with trend and season together."""
+    for place, part in enumerate(parts[:MOST]):
+        series = part["series"]
+        axis = _axis(series["at"])
+        title = part["column"] + (f" ({part['group']})" if part["group"] else "")
+        lines = [_smooth(axis, field, colour) for field, colour in (("fitted", "var(--c1)"), ("trend", "var(--c2)"))]
+        data = {"at": axis.at, "name": series["at"], **{key: series[key] for key in ("value", "trend", "fitted")}}
+        tips = [
+            ("name", "at", "text"),
+            ("value", title, "value"),
+            ("trend", "trend", "value"),
+            ("fitted", "with season", "value"),
+        ]
+        yield f"trend-{place}", chart({"height": 170, "layer": [*lines, *_line(axis, title, zero=False)]}, data, tips)
+
+
+def _smooth(axis: _Axis, field: str, colour: str) -> dict[str, Any]:
+    y = {"field": field, "type": "quantitative", "scale": {"zero": False}}
+    mark = {"type": "line", "stroke": colour, "strokeWidth": 2.5, "opacity": 0.8, "tooltip": None}
+    return {"mark": mark, "encoding": {"x": axis.channel("at"), "y": y}}
+
+
 def _chart(
     height: int, layers: list[Any], name: str, values: Sequence[Any], axis: _Axis, series: dict[str, Any]
 ) -> Chart:

@@ -41,7 +41,8 @@ def compare(old: Any, new: Any, *, seed: int = 0, permutations: int = 999) -> di
     Returns
     -------
     dict
-        "p_value" (of one source), "p_together" (that the columns go together as they did), "fall" (by how many nats
+        "p_value" (how often two tables from one source would differ as much in some column), "p_together" (the same for
+        how the columns go together), "fall" (by how many nats
         per row the new rows are less likely than old ones that the model has not seen either), "text", "rows" of
         both, "components" of the model, "columns" (those that changed most first), "only_old" and "only_new"
         (columns without a partner) and "left_out". A column has "column", "kind", "p_value", "adjusted" (p-value

@@ -1,5 +1,6 @@
 """The columns that two tables share, as numbers: values, or places among the levels of the old table."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.read import RawColumn, read_columns
+from latently.report.reading.table import RawColumn, read_columns
 from latently.report.study.words import number, stamp
 
 Values = NDArray[np.float64]
@@ -92,14 +93,22 @@ def _problem(a: RawColumn, b: RawColumn) -> str | None:
 
 
 def _coded(a: RawColumn, b: RawColumn) -> tuple[tuple[str, ...], Values, Values, list[str]]:
-    """Levels, old values, new values, and levels that only the new table has."""
+    """Levels, old values, new values, and levels that only the new table has.
+
+    The levels that are told apart are the most frequent ones of both tables together: those of one table are rarer in
+    any other.
+    """
     if a.kind != "text":
         return (), a.values, b.values, []
-    counts = np.bincount(a.values[~np.isnan(a.values)].astype(np.intp), minlength=len(a.levels))
-    top = [a.levels[place] for place in np.argsort(-counts, kind="stable")[:LEVELS]]
+    top = [level for level, _ in (_counts(a) + _counts(b)).most_common(LEVELS)]
     codes = {level: code for code, level in enumerate(top)}
     fresh = [level for level in b.levels if level not in set(a.levels)]
     return (*top, OTHER), _codes(a, codes), _codes(b, codes), fresh[:LEVELS]
+
+
+def _counts(column: RawColumn) -> Counter[str]:
+    counts = np.bincount(column.values[~np.isnan(column.values)].astype(np.intp), minlength=len(column.levels))
+    return Counter(dict(zip(column.levels, counts.tolist(), strict=True)))
 
 
 def _codes(column: RawColumn, codes: dict[str, int]) -> Values:

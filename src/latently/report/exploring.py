@@ -3,13 +3,14 @@
 import time as clock
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 
 from latently._version import __version__
 from latently.data.tables.values import quote
 from latently.learn.engine.reduce import single_threaded_blas
+from latently.report.reading.table import read_columns
 from latently.report.report import Report
 from latently.report.sections.anomalies import anomalies
 from latently.report.sections.clusters import clusters
@@ -24,11 +25,10 @@ from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
 from latently.report.sections.target import target as predict
 from latently.report.sections.time import MOST_ROWS as TIME_ROWS
 from latently.report.sections.time import time as follow
-from latently.report.study.columns import judge
+from latently.report.study.columns import Codes, Column, judge
 from latently.report.study.groups import separate
 from latently.report.study.model import FIT_ROWS, fit_model, without
 from latently.report.study.prepare import FEW_FAR, Prepared, prepare
-from latently.report.study.read import read_columns
 from latently.report.study.strange import strangeness
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut
@@ -46,6 +46,7 @@ def explore(
     *,
     target: str | None = None,
     time: str | None = None,
+    codes: Codes = "apply",
     seed: int = 0,
     max_rows: int = MAX_ROWS,
     name: str | None = None,
@@ -66,6 +67,10 @@ def explore(
         A column to predict from the others.
     time
         A column that orders the rows in time.
+    codes
+        Values that stand for a missing one: "apply" takes conventional codes (-999, 9999, "N/A", 1900-01-01) and
+        impossible values (0 in a length) as missing and suggests others; "suggest" changes nothing; "none" does not
+        look for any.
     seed
         Seed of all that is random; the same table and seed give the same report.
     max_rows
@@ -98,18 +103,23 @@ def explore(
     """
     began = clock.perf_counter()
     _check_numbers(seed, max_rows, total_rows)
+    if codes not in get_args(Codes):
+        raise ValueError(f"codes must be one of {quote(get_args(Codes))}, got {codes!r}")
     # many small products: more than one thread for each costs more than it gains
     with single_threaded_blas():
-        contents = _contents(table, target, time, (int(seed), int(max_rows), name, total_rows), _teller(progress))
+        contents = _contents(
+            table, target, time, (codes, int(seed), int(max_rows), name, total_rows), _teller(progress)
+        )
     contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
     return Report({key: contents[key] for key in _ORDER})
 
 
 def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, ...], tell: Tell) -> dict[str, Any]:
-    seed, max_rows, name, total_rows = how
+    codes, seed, max_rows, name, total_rows = how
     tell("reading")
-    judged = [judge(raw) for raw in read_columns(table)]
+    judged = [judge(raw, codes) for raw in read_columns(table)]
     _check_names([column.name for column in judged], target=target, time=time)
+    judged = [_unmodelled(column) if column.name == time else column for column in judged]
     prepared = prepare(judged, len(judged[0].raw), max_rows, seed)
     tell("model")
     study = _study(Study(prepared, time=time), tell)
@@ -123,6 +133,11 @@ def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, 
     }
     tell("done")
     return contents
+
+
+def _unmodelled(column: Column) -> Column:
+    """A column that the model does not see: time orders the rows, and is no feature of them."""
+    return replace(column, role=None, model=None, curve=None)
 
 
 _ORDER: Final = (
@@ -230,6 +245,7 @@ def _warnings(contents: dict[str, Any], study: Study) -> list[str]:
         made += [
             f"{code['value']!r} in {column['name']} ({counted(code['count'], 'time')}) is taken as missing."
             for code in column["codes"]
+            if code["applied"]
         ]
         if column["kind"] in ("constant", "empty"):
             made.append(f"{column['name']} is {column['kind']} and is not used.")

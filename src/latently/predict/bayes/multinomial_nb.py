@@ -138,6 +138,11 @@ class Coefficients:
         finite[:, :n_classes] = np.where(impossible, 0.0, log_prob).T
         return cls(constant, finite, impossible.T.astype(np.float64) if impossible.any() else None)
 
+    def log_prob(self) -> Array:
+        """(d, K) the log probabilities that were laid out."""
+        finite = self.finite[:, : len(self.constant)]
+        return finite if self.impossible is None else np.where(self.impossible > 0, -np.inf, finite)
+
     def joint(self, X: Any) -> Array:
         """(n, K) a constant per class plus the sum over columns of x_ij times log_prob[k, j]."""
         out = np.zeros((X.shape[0], self.finite.shape[1]))

@@ -56,7 +56,7 @@ def _column(column: Column, used: bool) -> dict[str, Any]:
 
 
 def _remarks(column: Column, used: bool) -> list[str]:
-    made = [f"{code['value']!r} is taken as missing" for code in column.codes]
+    made = [f"{code['value']!r} {_standing(code)}" for code in column.codes]
     if column.kind in _WHY:
         made.append(_WHY[column.kind])
     elif not used:
@@ -64,6 +64,10 @@ def _remarks(column: Column, used: bool) -> list[str]:
     if column.curve is not None and column.curve.kind != "none":
         made.append(f"the model sees its {_CURVES[column.curve.kind]}")
     return made
+
+
+def _standing(code: dict[str, Any]) -> str:
+    return "is taken as missing" if code["applied"] else "may stand for a missing value; nothing was changed"
 
 
 def _numbers(seen: NDArray[np.float64]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from latently.report.sections.dependencies import dependency_insight, order_insi
 from latently.report.sections.missing import missing_insight
 from latently.report.sections.target import target_insight
 from latently.report.sections.time import time_insight
+from latently.report.sections.trend import trend_insights
 from latently.report.study.words import counted, listed, percent, short
 
 MOST = 7
@@ -32,6 +33,8 @@ def _found(contents: dict[str, Any]) -> list[dict[str, Any]]:
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     if target.get("tells"):
         made.append(target_insight(target))
+    if time.get("trend"):
+        made += trend_insights(time)
     if time.get("states", 1) > 1:
         made.append(time_insight(time))
     if clusters.get("n", 1) > 1:
@@ -57,11 +60,11 @@ def _copies(source: dict[str, Any]) -> dict[str, Any]:
 
 
 def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
-    with_codes = [column for column in columns if column["codes"]]
-    if not with_codes:
+    applied = [(column, code) for column in columns for code in column["codes"] if code["applied"]]
+    if not applied:
         return None
-    first = max(with_codes, key=lambda column: column["codes"][0]["probability"])
-    code = first["codes"][0]
+    first, code = max(applied, key=lambda pair: pair[1]["probability"])
+    with_codes = {column["name"]: column for column, _ in applied}.values()
     more = listed([short(column["name"]) for column in with_codes if column is not first])
     also = f" Codes were found in {more} too." if more else ""
     text = (

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from latently.cluster import Mixture
 from latently.learn import select
+from latently.report.sections.trend import trends
 from latently.report.sections.typical import typical
 from latently.report.study.autoregression import criteria
 from latently.report.study.columns import Column
 from latently.report.study.model import quiet
-from latently.report.study.study import Skipped, Study, shown_raw
+from latently.report.study.study import Skipped, Study, shown_moment
 from latently.report.study.words import counted, cut, listed, number, percent, short
 from latently.sequence import GaussianHMM
 
@@ -58,10 +59,12 @@ def time(study: Study, name: str) -> dict[str, Any]:
     name
         The column that orders the rows.
     """
-    series = _series(study, name)
-    model, scores = _model(study, series)
+    found = trends(study, name)
+    series = _series(study, name, found.rests)
+    about = {"by": found.by, "n": found.n, "parts": found.parts}
+    model, scores = _model(study, series) if found.by is None else (None, {})
     if model is None:
-        return _nothing(series, scores)
+        return _nothing(series, scores, about)
     shares = model.predict_proba(series.X)
     order = np.argsort(-shares.mean(axis=0), kind="stable")
     place = np.argsort(order)
@@ -71,7 +74,8 @@ def time(study: Study, name: str) -> dict[str, Any]:
     return {
         "column": cut(name),
         "states": shares.shape[1],
-        "text": _text(name, shares.shape[1], path, changes),
+        "text": _joined(about, _text(name, shares.shape[1], path, changes)),
+        "trend": about,
         "probability": _probability(scores, shares.shape[1]),
         "criterion": scores,
         "segments": _segments(series, path),
@@ -81,7 +85,14 @@ def time(study: Study, name: str) -> dict[str, Any]:
     }
 
 
-def _series(study: Study, name: str) -> Series:
+def _joined(about: dict[str, Any], states: str) -> str:
+    """What trend and season say first, then the states of what they leave."""
+    first = " ".join(entry["text"] for entry in about["parts"][:3])
+    more = f" {len(about['parts']) - 3} more have one as well." if len(about["parts"]) > 3 else ""
+    return f"{first}{more} {states}".strip()
+
+
+def _series(study: Study, name: str, rests: dict[str, Values]) -> Series:
     column = next(c for c in study.prepared.columns if c.name == name)
     if column.kind not in ("date", "numeric", "ordinal", "identifier") or (column.levels and column.kind != "ordinal"):
         raise Skipped(f"Column {short(name)} is {column.kind}: time must be a date or a number.")
@@ -92,8 +103,16 @@ def _series(study: Study, name: str) -> Series:
     if len(rows) < _LEAST_ROWS or not used:
         raise Skipped(f"States along {short(name)} need a column of numbers and at least 40 rows with a time.")
     values = study.prepared.spread[rows][:, [study.prepared.names.index(c.name) for c in used]]
+    for j, c in enumerate(used):
+        if c.name in rests:
+            values[:, j] = _standardised(rests[c.name][rows])
     kept = np.sort(np.argsort([-_memory(x) for x in values.T], kind="stable")[:_MOST_COLUMNS])
     return Series(column, rows, tuple(used[j] for j in kept), np.clip(values[:, kept], -6.0, 6.0))
+
+
+def _standardised(x: Values) -> Values:
+    spread = float(np.nanstd(x)) if (~np.isnan(x)).any() else 0.0
+    return (x - np.nanmean(x)) / spread if spread > 0 else np.zeros_like(x)
 
 
 def _memory(x: Values) -> float:
@@ -137,14 +156,17 @@ def _lasts(model: Any) -> bool:
     return model is not None and (model.n_components == 1 or model.expected_durations().min() >= _LEAST_DURATION)
 
 
-def _nothing(series: Series, scores: dict[str, list[float]]) -> dict[str, Any]:
+def _nothing(series: Series, scores: dict[str, list[float]], about: dict[str, Any]) -> dict[str, Any]:
     along = short(series.column.name)
     text = f"No states along {along}: rows that follow from the rows before, or that do not, describe it as well."
+    if about["by"] is not None:
+        text = f"States were not looked for: the rows belong to {about['n']} series ({short(about['by'])})."
     path, shares = np.zeros(len(series.rows), dtype=np.int64), np.ones((len(series.rows), 1))
     return {
         "column": cut(series.column.name),
         "states": 1,
-        "text": text,
+        "text": _joined(about, text),
+        "trend": about,
         "probability": None,
         "criterion": scores,
         "segments": _segments(series, path),
@@ -169,8 +191,8 @@ def _segments(series: Series, path: Ints) -> list[dict[str, Any]]:
             "state": int(path[a]) + 1,
             "start": int(series.rows[a]),
             "stop": int(series.rows[b]),
-            "from": shown_raw(series.column, int(series.rows[a])),
-            "to": shown_raw(series.column, int(series.rows[b])),
+            "from": shown_moment(series.column, int(series.rows[a])),
+            "to": shown_moment(series.column, int(series.rows[b])),
         }
         for a, b in list(zip(starts, stops, strict=True))[:_SEGMENTS]
     ]
@@ -187,7 +209,7 @@ def _changes(series: Series, path: Ints, paths: Ints) -> list[dict[str, Any]]:
     return [
         {
             "row": int(series.rows[at[i]]),
-            "at": shown_raw(series.column, int(series.rows[at[i]])),
+            "at": shown_moment(series.column, int(series.rows[at[i]])),
             "probability": float(sure[i]),
         }
         for i in kept
@@ -211,7 +233,7 @@ def _shown(series: Series, path: Ints, shares: Values) -> dict[str, Any]:
     some = np.arange(0, len(path), -(-len(path) // _POINTS))
     rows = series.rows[some]
     return {
-        "at": [shown_raw(series.column, int(row)) for row in rows],
+        "at": [shown_moment(series.column, int(row)) for row in rows],
         "state": (path[some] + 1).tolist(),
         "doubt": (1 - shares[some].max(axis=1)).clip(0, 1).round(4).tolist(),
         "columns": {cut(c.name): _values(c.raw[rows]) for c in series.columns},

@@ -7,17 +7,22 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.codes import suspected_codes, suspected_words
+from latently.report.reading.codes import suspected_codes, suspected_dates, suspected_words
+from latently.report.reading.table import RawColumn
 from latently.report.study.curves import Curve, fit_curve
-from latently.report.study.read import RawColumn
 from latently.report.study.words import number, percent
 
 Kind = Literal["numeric", "ordinal", "categorical", "date", "text", "identifier", "constant", "empty"]
+
+Codes = Literal["apply", "suggest", "none"]
 
 FEW: Final = 10  # a column of so few different numbers is ordinal
 MOST_LEVELS: Final = 12  # levels of a category that a model sees; the others are taken together
 OTHERS: Final = "other levels"
 SPIKE: Final = 0.1  # a number that so many rows share makes a column one of classes to the model
+_CODES: Final = re.compile(
+    r"(^|[_\W])(zip|zip_?code|postal|postal_?code|post_?code|plz|fips|phone|ssn)([_\W]|$)", re.IGNORECASE
+)
 _ID: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|index|nr|row)([_\W]|$)|[a-z]Id$", re.IGNORECASE)
 
 
@@ -74,25 +79,67 @@ class Column:
         return float(np.diff(different).min()) if len(different) > 1 else 0.0
 
 
-def judge(raw: RawColumn) -> Column:
-    """Say what a column is, and prepare it for a model."""
-    column = _judge_text(raw) if raw.kind == "text" else _judge_numbers(raw)
+def judge(raw: RawColumn, codes: Codes = "apply") -> Column:
+    """Say what a column is, and prepare it for a model.
+
+    Parameters
+    ----------
+    raw
+        The column as it came.
+    codes
+        Whether conventional codes for missing are taken as missing ("apply"), named ("suggest"), or not looked for
+        ("none").
+    """
+    if raw.kind == "number" and _CODES.search(raw.name):
+        raw = _as_labels(raw)
+    column = _judge_text(raw, codes) if raw.kind == "text" else _judge_numbers(raw, codes)
     return replace(column, notes=(*raw.notes, *column.notes))
 
 
-def _judge_text(raw: RawColumn) -> Column:
-    words = suspected_words([level if len(level) < 10 else "long" for level in raw.levels])
-    values, codes = raw.values.copy(), []
-    for word in words:
-        place = raw.levels.index(word)
-        codes.append({"value": word, "count": int((values == place).sum()), "probability": 0.95})
-        values[values == place] = np.nan
-    codes = [code for code in codes if code["count"]]
+def _as_labels(raw: RawColumn) -> RawColumn:
+    """Whole numbers that are no amounts, such as postal codes, as text."""
+    seen = ~np.isnan(raw.values)
+    different, places = np.unique(raw.values[seen], return_inverse=True)
+    if (different != np.floor(different)).any():
+        return raw
+    values = np.full(len(raw.values), np.nan)
+    values[seen] = places
+    levels = tuple(str(int(value)) for value in different)
+    return replace(raw, kind="text", values=values, levels=levels, notes=(*raw.notes, "numbers that are labels"))
+
+
+def _judge_text(raw: RawColumn, codes: Codes) -> Column:
+    found = _words(raw) if codes != "none" else []
+    values, found = _without_codes(raw.values, found, codes)
     counts = np.bincount(values[~np.isnan(values)].astype(np.intp), minlength=len(raw.levels))
-    column = Column(raw.name, _text_kind(counts, raw), values, raw.levels, tuple(codes))
+    shown = tuple({key: value for key, value in code.items() if key != "at"} for code in found)
+    column = Column(raw.name, _text_kind(counts, raw), values, raw.levels, shown)
     if column.kind in ("categorical", "ordinal"):
         return _with_classes(column, counts, raw.levels)
     return column
+
+
+def _words(raw: RawColumn) -> list[dict[str, Any]]:
+    """Words for missing among the levels; none in free text, where they are words like others."""
+    everything = np.bincount(raw.values[~np.isnan(raw.values)].astype(np.intp), minlength=len(raw.levels))
+    if _text_kind(everything, raw) in ("text", "identifier"):
+        return []
+    words = suspected_words([level if len(level) < 10 else "long" for level in raw.levels])
+    places = {word: raw.levels.index(word) for word in words}
+    return [
+        {"value": word, "at": float(place), "count": int(everything[place]), "probability": 0.95, "applied": True}
+        for word, place in places.items()
+        if everything[place]
+    ]
+
+
+def _without_codes(
+    x: NDArray[np.float64], found: list[dict[str, Any]], codes: Codes
+) -> tuple[NDArray[np.float64], list[dict[str, Any]]]:
+    """Values without the codes that are applied, and the codes with whether they were."""
+    told = [code | {"applied": code["applied"] and codes == "apply"} for code in found]
+    gone = [code.get("at", code["value"]) for code in told if code["applied"]]
+    return np.where(np.isin(x, gone), np.nan, x), told
 
 
 def _text_kind(counts: NDArray[np.int64], raw: RawColumn) -> Kind:
@@ -123,14 +170,15 @@ def _with_classes(column: Column, counts: NDArray[np.int64], levels: tuple[str, 
     return replace(column, role="codes", model=place[at], classes=names)
 
 
-def _judge_numbers(raw: RawColumn) -> Column:
+def _judge_numbers(raw: RawColumn, codes: Codes) -> Column:
+    look = {"date": suspected_dates, "number": suspected_codes}[raw.kind] if codes != "none" else lambda _: []
+    x, found = _without_codes(raw.values, look(raw.values), codes)
+    shown = tuple({key: value for key, value in code.items() if key != "at"} for code in found)
     if raw.kind == "date":
-        seen = ~np.isnan(raw.values)
+        seen = ~np.isnan(x)
         kind: Kind = "date" if seen.any() else "empty"
-        return Column(raw.name, "constant" if len(np.unique(raw.values[seen])) == 1 else kind, raw.values, ())
-    codes = suspected_codes(raw.values)
-    x = np.where(np.isin(raw.values, [code["value"] for code in codes]), np.nan, raw.values)
-    column = Column(raw.name, "numeric", x, codes=tuple(codes))
+        return Column(raw.name, "constant" if len(np.unique(x[seen])) == 1 else kind, x, codes=shown)
+    column = Column(raw.name, "numeric", x, codes=shown)
     different, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     if len(different) < 2:
         return replace(column, kind="empty" if len(different) == 0 else "constant")

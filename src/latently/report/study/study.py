@@ -148,11 +148,11 @@ def shown(column: Column, value: float) -> str:
     return short(column.classes[int(value)])
 
 
-def shown_raw(column: Column, row: int) -> str:
-    """A value of the table as it came, as a reader knows it."""
+def shown_moment(column: Column, row: int) -> str:
+    """A moment of the column of time, with all its digits."""
     value = column.raw[row]
     if np.isnan(value):
         return "missing"
     if column.kind == "date":
         return stamp(float(value))
-    return short(column.levels[int(value)]) if column.levels else number(float(value))
+    return short(column.levels[int(value)]) if column.levels else f"{value:.10g}"

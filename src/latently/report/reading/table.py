@@ -1,6 +1,7 @@
 """A table of any make as columns of numbers, dates or strings."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -13,10 +14,14 @@ from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
 from latently.data.tables.matrix import as_table
 from latently.data.tables.values import is_missing, quote
-from latently.report.study.codes import suspected_words
+from latently.report.reading.codes import suspected_words
+from latently.report.reading.dates import read_dates
+from latently.report.reading.numerals import read_numerals
 from latently.report.study.words import counted, cut
 
 LARGEST: Final = 1e150
+_LONGEST: Final = 60  # characters of a number or date
+_DATE_NAME: Final = re.compile(r"date|day|datum|fecha", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +95,8 @@ def _objects(values: Any) -> NDArray[Any]:
 
 def _read(view: ColumnView) -> RawColumn:
     if view.kind in ("float", "integer"):
-        return _numbers(view.name, np.array(view.to_floats(view.name), dtype=np.float64))
+        x = np.array(view.to_floats(view.name), dtype=np.float64)
+        return _numbers(view.name, x)
     values = view.to_list()
     if view.kind == "boolean":
         return _text(view.name, [None if is_missing(v) else str(bool(v)) for v in values], ("False", "True"))
@@ -112,8 +118,7 @@ def _judged(name: str, values: list[Any]) -> RawColumn:
             return _text(name, _strings(values), ("False", "True"))
         return _numbers(name, _floats(values, float))
     texts = _strings(values)
-    read = _as_numbers(name, texts) or _as_dates(name, texts)
-    return read or _text(name, texts)
+    return _as_numbers(name, texts) or _as_dates(name, texts) or _text(name, texts)
 
 
 def _different(values: list[Any]) -> Iterable[Any]:
@@ -159,6 +164,8 @@ def _length(value: timedelta | time) -> float:
 
 
 def _numbers(name: str, x: NDArray[np.float64]) -> RawColumn:
+    if (days := _as_day_numbers(name, x)) is not None:
+        return days
     wild = np.isinf(x) | (np.abs(np.nan_to_num(x, posinf=0.0, neginf=0.0)) > LARGEST)
     if not wild.any():
         return RawColumn(name, "number", x)
@@ -179,31 +186,59 @@ def _text(name: str, texts: Sequence[str | None], known: tuple[str, ...] = (), *
 
 def _as_numbers(name: str, texts: Sequence[str | None]) -> RawColumn | None:
     """A column of strings that are numbers, apart from words for missing."""
-    found = _each(texts, float)
+    different, words = _different_texts(texts)
+    found = read_numerals(different) if _are_short(different) else None
     if found is None:
         return None
-    column = _numbers(name, found[0])
-    return replace(column, notes=(*column.notes, "numbers written as text", *found[1]))
+    column = _numbers(name, _looked_up(texts, found.values))
+    return replace(column, notes=(*column.notes, *found.notes, *_taken(words)))
 
 
 def _as_dates(name: str, texts: Sequence[str | None]) -> RawColumn | None:
-    """A column of strings that are dates in ISO's way, apart from words for missing."""
-    found = _each(texts, lambda text: _seconds(datetime.fromisoformat(text)))
+    """A column of strings that are dates, apart from words for missing."""
+    different, words = _different_texts(texts)
+    found = read_dates(different) if _are_short(different) else None
     if found is None:
         return None
-    return RawColumn(name, "date", found[0], notes=found[1])
+    notes = (*found.notes, *_impossible(texts, found.impossible), *_taken(words))
+    return RawColumn(name, "date", _looked_up(texts, found.values), notes=notes)
 
 
-def _each(texts: Sequence[str | None], convert: Any) -> tuple[NDArray[np.float64], tuple[str, ...]] | None:
-    different = {text for text in texts if text is not None}
-    words = set(suspected_words([text for text in different if len(text) < 10]))
-    known: dict[str | None, float] = dict.fromkeys((None, *words), math.nan)
-    if not different - words:
+def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
+    """Numbers such as 20231231 in a column whose name says that it holds dates."""
+    seen = np.unique(x[~np.isnan(x)])
+    if not _DATE_NAME.search(name) or not len(seen) or (seen != np.floor(seen)).any() or seen.min() < 1e7:
         return None
-    for text in different - words:
-        try:
-            known[text] = convert(text) if len(text) < 40 else float("not a number")
-        except (ValueError, OverflowError):
-            return None
-    notes = tuple(f"{cut(word)!r} taken as missing" for word in sorted(words))
-    return np.array([known[text] for text in texts]), notes
+    found = read_dates([str(int(v)) for v in seen]) if seen.max() < 1e8 else None
+    if found is None:
+        return None
+    known = {float(text): value for text, value in found.values.items()} | {math.nan: math.nan}
+    values = np.array([math.nan if math.isnan(v) else known[v] for v in x.tolist()])
+    return RawColumn(name, "date", values, notes=("dates written as numbers", *found.notes))
+
+
+def _different_texts(texts: Sequence[str | None]) -> tuple[list[str], list[str]]:
+    """The different texts in their order, and apart from them the words for missing."""
+    different = list(dict.fromkeys(text for text in texts if text is not None))
+    words = set(suspected_words([text for text in different if len(text) < 10]))
+    return [text for text in different if text not in words], sorted(words)
+
+
+def _are_short(texts: Sequence[str]) -> bool:
+    return bool(texts) and max(map(len, texts)) < _LONGEST
+
+
+def _looked_up(texts: Sequence[str | None], known: dict[str, float]) -> NDArray[np.float64]:
+    return np.array([math.nan if text is None else known.get(text, math.nan) for text in texts])
+
+
+def _taken(words: Sequence[str]) -> list[str]:
+    return [f"{cut(word)!r} taken as missing" for word in words]
+
+
+def _impossible(texts: Sequence[str | None], wrong: Sequence[str]) -> list[str]:
+    """What to say of texts that look like dates and are none."""
+    if not wrong:
+        return []
+    rows = [str(row) for row, text in enumerate(texts) if text in set(wrong)]
+    return [f"there is no such day as {quote(wrong, 3)} (row {', '.join(rows[:5])}): taken as missing"]

@@ -1,4 +1,7 @@
-"""Values that stand for a missing one, such as -999: found by being repeated, at an end, and far from the rest."""
+"""Values that stand for a missing one, such as -999: found by being repeated, at an end, and far from the rest.
+
+Conventional codes and impossible values are applied: taken as missing. All else is suggested and changes nothing.
+"""
 
 import math
 from typing import Any, Final
@@ -9,6 +12,8 @@ from numpy.typing import NDArray
 _WORDS: Final = frozenset({"", "?", "-", "--", ".", "na", "n/a", "nan", "null", "nil", "#n/a", "missing", "<na>"})
 _BOUNDS: Final = (65535, 32767, -32768, 2147483647, -2147483648, 1e10, 1e20, 1e30, -1e10, -1e20, -1e30)
 _MOST = 3
+_YEAR: Final = 365.25 * 86400
+_DAYS: Final = {"1900-01-01": -2208988800.0, "1970-01-01": 0.0, "9999-12-31": 253402214400.0}
 
 
 def suspected_words(levels: list[str]) -> list[str]:
@@ -36,11 +41,31 @@ def suspected_codes(x: NDArray[np.float64]) -> list[dict[str, Any]]:
         values, counts = values[side], counts[side]
         size, chance = _codes_at_start(values, counts)
         found += [
-            {"value": _plain(v), "count": int(c), "probability": chance}
+            {"value": _plain(v), "count": int(c), "probability": chance, "applied": _is_conventional(values[:size])}
             for v, c in zip(values[:size], counts[:size], strict=True)
         ]
         values, counts = values[size:], counts[size:]
     return sorted(found, key=lambda code: (-code["probability"], -code["count"]))
+
+
+def suspected_dates(seconds: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Give the dates of a column that people write for "missing", repeated and apart from the rest.
+
+    Examples
+    --------
+    >>> suspected_dates(np.r_[-2208988800.0, -2208988800.0, np.linspace(1.5e9, 1.6e9, 50)])[0]["value"]
+    '1900-01-01'
+    """
+    found = []
+    for text, at in _DAYS.items():
+        rest = seconds[(seconds != at) & ~np.isnan(seconds)]
+        count = int((seconds == at).sum())
+        if count < 2 or len(rest) < 10:
+            continue
+        gap = max(float(rest.min()) - at, at - float(rest.max()))
+        if gap > max(_YEAR, 0.5 * float(np.ptp(rest))):
+            found.append({"value": text, "at": at, "count": count, "probability": 0.95, "applied": True})
+    return found
 
 
 def _codes_at_start(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[int, float]:
@@ -67,6 +92,16 @@ def _probability(values: NDArray[np.float64], counts: NDArray[np.int64], size: i
         return 0.0
     score = (2.0 if usual else -0.5) + 1.5 * math.log(2 * apart) + 0.5 * math.log(count) - 2.0 * (size - 1)
     return float(1 / (1 + math.exp(-score)))
+
+
+def _is_conventional(values: NDArray[np.float64]) -> bool:
+    """Whether there is hardly another reading: -99, -999, 9999, a bound of a type; 0 where nothing else is near it."""
+    return any(value in (0, *_BOUNDS) or _is_nines(float(value)) for value in values)
+
+
+def _is_nines(value: float) -> bool:
+    digits = str(int(abs(value))) if float(value).is_integer() and abs(value) < 1e12 else ""
+    return set(digits) == {"9"} and len(digits) >= (2 if value < 0 else 3)
 
 
 def _is_usual(value: float, rest: NDArray[np.float64]) -> bool:

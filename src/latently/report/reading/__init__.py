@@ -1,0 +1,1 @@
+"""From a table of any make to columns of numbers, dates or strings."""

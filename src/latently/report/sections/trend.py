@@ -1,0 +1,194 @@
+"""Trend and season of every column of numbers along time."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.series.decompose import ALARM, Parts, decompose
+from latently.report.series.panel import panel
+from latently.report.series.spacing import Spacing, spacing
+from latently.report.study.columns import Column
+from latently.report.study.evidence import belief
+from latently.report.study.study import Study, shown_moment
+from latently.report.study.words import counted, cut, number, percent, short
+
+_MOST_COLUMNS: Final = 6
+_POINTS: Final = 500
+_NAMES: Final = {
+    ("month", 12): [date(2000, month, 1).strftime("%B") for month in range(1, 13)],
+    ("quarter", 4): ["the first quarter", "the second quarter", "the third quarter", "the fourth quarter"],
+    ("day", 7): [date(1970, 1, day).strftime("%A") for day in range(1, 8)],
+    ("hour", 24): [f"{hour}:00" for hour in range(24)],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Trends:
+    """What the columns of numbers do along time.
+
+    Attributes
+    ----------
+    by
+        The column that tells series apart; None if there is one series.
+    n
+        How many series there are; 0 if rows share moments and nothing tells them apart.
+    parts
+        An entry for each series and column that has a trend or a season, the strongest first.
+    rests
+        Of a single series: what trend and season leave of a column in each row, NaN where nothing is known.
+    """
+
+    by: str | None
+    n: int
+    parts: list[dict[str, Any]]
+    rests: dict[str, NDArray[np.float64]]
+
+
+def trends(study: Study, name: str) -> Trends:
+    """Take the columns of numbers apart along time.
+
+    Parameters
+    ----------
+    study
+        The table.
+    name
+        The column that orders the rows.
+    """
+    time = next(c for c in study.prepared.columns if c.name == name)
+    found = panel(study.prepared.columns, time)
+    if found is None:
+        return Trends(None, 0, [], {})
+    used = [c for c in study.prepared.used if c.role == "numeric" and c.name != name][:_MOST_COLUMNS]
+    made, rests = [], {}
+    for group, rows in found.series:
+        steps = spacing(time.raw[rows], dates=time.kind == "date")
+        for column in used if steps is not None else ():
+            parts = _found(column, rows, steps)
+            if parts is None:
+                continue
+            made.append(_entry(column, time, rows, steps, parts, group))
+            rest = np.full(study.prepared.rows, np.nan)
+            rest[rows] = np.where(np.isnan(column.raw[rows]), np.nan, parts.rest[steps.places])
+            rests[column.name] = rest
+    made.sort(key=lambda entry: -max(entry["trend"]["strength"], entry["season"]["strength"]))
+    by = None if found.by is None else cut(found.by.name)
+    return Trends(by, found.n, made, rests if found.by is None else {})
+
+
+def _found(column: Column, rows: NDArray[np.int64], steps: Spacing) -> Parts | None:
+    """The parts of a column, if it has a trend or a season."""
+    y = np.full(int(steps.places[-1]) + 1, np.nan)
+    y[steps.places] = column.raw[rows]
+    if (~np.isnan(y)).sum() < 0.5 * len(y):
+        return None
+    parts = decompose(y, steps.periods)
+    return parts if parts.p_trend < ALARM or parts.period else None
+
+
+def _entry(
+    column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing, parts: Parts, group: str
+) -> dict[str, Any]:
+    entry = {
+        "column": cut(column.name),
+        "group": group or None,
+        "unit": steps.unit,
+        "period": parts.period,
+        "scale": "multiplied" if parts.multiplied else "added",
+        "trend": _trend(parts, steps),
+        "season": _season(parts, steps, float(time.raw[rows[0]])),
+        "series": _shown(column, time, rows, steps, parts),
+    }
+    return entry | {"text": _text(entry)}
+
+
+def _trend(parts: Parts, steps: Spacing) -> dict[str, Any]:
+    """Growth in a year, or in a step: a share if parts are multiplied, an amount if they are added."""
+    line = np.polynomial.Polynomial.fit(np.arange(len(parts.trend)), parts.trend + parts.rest, 1).convert()
+    change = float(line.coef[1]) * (steps.per_year or 1.0)
+    growth, rises = float(np.expm1(change)) if parts.multiplied else change, parts.p_trend < ALARM
+    return {
+        "found": rises,
+        "strength": parts.trend_strength if rises else 0.0,
+        "growth": growth,
+        "per": "year" if steps.per_year else steps.unit,
+        "probability": belief(parts.p_trend) if rises else None,
+    }
+
+
+def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
+    if not parts.period:
+        return {"strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0}
+    first = _first_place(steps, parts.period, begin)
+    names = _NAMES.get((steps.unit, parts.period))
+    high, low = int(parts.cycle.argmax()), int(parts.cycle.argmin())
+    size = float(np.ptp(parts.cycle))
+    return {
+        "strength": parts.season_strength,
+        "probability": belief(parts.p_season),
+        "high": names[(first + high) % parts.period] if names else None,
+        "low": names[(first + low) % parts.period] if names else None,
+        "size": float(np.expm1(size)) if parts.multiplied else size,
+    }
+
+
+def _first_place(steps: Spacing, period: int, seconds: float) -> int:
+    """Where in the calendar's cycle a series begins."""
+    moment = np.datetime64(int(seconds), "s") if steps.per_year else None
+    if moment is None:
+        return 0
+    month = int(moment.astype("datetime64[M]").astype(int)) % 12
+    days, hours = int(moment.astype("datetime64[D]").astype(int)), int(moment.astype("datetime64[h]").astype(int))
+    return {"month": month, "quarter": month // 3, "day": days, "hour": hours}.get(steps.unit, 0) % period
+
+
+def _text(entry: dict[str, Any]) -> str:
+    trend, season = entry["trend"], entry["season"]
+    who = short(entry["column"]) + (f" of {short(entry['group'])}" if entry["group"] else "")
+    said = []
+    if trend["found"]:
+        verb = "grows" if trend["growth"] > 0 else "falls"
+        size = percent(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
+        said.append(f"{verb} by {size} a {trend['per']}")
+    if entry["period"]:
+        peak = f", highest in {season['high']} and lowest in {season['low']}" if season["high"] else ""
+        high = percent(season["size"]) if entry["scale"] == "multiplied" else number(season["size"])
+        said.append(
+            f"has a season of {counted(entry['period'], entry['unit'])}{peak} ({high} between them, "
+            f"strength {season['strength']:.2f})"
+        )
+    return f"{who} {' and '.join(said)}."
+
+
+def _shown(column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing, parts: Parts) -> dict[str, Any]:
+    """Values, trend, and trend with season, at some of the moments, in the column's own unit."""
+    some = np.arange(0, len(rows), -(-len(rows) // _POINTS))
+    places = steps.places[some]
+    both = parts.trend + parts.season
+    undo = np.exp if parts.multiplied else np.asarray
+    return {
+        "at": [shown_moment(time, int(row)) for row in rows[some]],
+        "value": [None if np.isnan(v) else float(f"{v:.6g}") for v in column.raw[rows[some]]],
+        "trend": [float(f"{v:.6g}") for v in undo(parts.trend[places])],
+        "fitted": [float(f"{v:.6g}") for v in undo(both[places])],
+    }
+
+
+def trend_insights(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The strongest trend and season, each in one sentence."""
+    return [
+        {
+            "text": entry["text"] + _others(found),
+            "section": "time",
+            "probability": entry["season"]["probability"] or entry["trend"]["probability"],
+            "interval": None,
+        }
+        for entry in found["trend"]["parts"][:2]
+    ]
+
+
+def _others(found: dict[str, Any]) -> str:
+    trend = found["trend"]
+    return "" if trend["by"] is None else f" The table holds {trend['n']} series ({short(trend['by'])})."

@@ -1,0 +1,1 @@
+"""Numbers along time: how they are spaced, trend, season, breaks."""

@@ -1,0 +1,66 @@
+"""One series, or many in one table that a column of categories tells apart."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.study.columns import Column
+
+_MOST_GROUPS: Final = 12
+_LEAST: Final = 24  # moments of a series
+_MOST_ROWS: Final = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The rows of a table as series.
+
+    Attributes
+    ----------
+    by
+        The column that tells series apart; None if there is one series.
+    n
+        How many series there are.
+    series
+        Name and rows of each that is looked at, the longest first, rows in the order of time.
+    """
+
+    by: Column | None
+    n: int
+    series: list[tuple[str, NDArray[np.int64]]]
+
+
+def panel(columns: tuple[Column, ...], time: Column) -> Panel | None:
+    """Find the series of a table; None if rows share moments and no column tells them apart.
+
+    Parameters
+    ----------
+    columns
+        All columns of the table.
+    time
+        The one that orders the rows.
+    """
+    rows = np.flatnonzero(~time.missing)
+    rows = rows[np.argsort(time.raw[rows], kind="stable")][:_MOST_ROWS]
+    if len(np.unique(time.raw[rows])) == len(rows):
+        return Panel(None, 1, [("", rows)] if len(rows) >= _LEAST else [])
+    for column in columns:
+        if column.kind in ("categorical", "ordinal") and column is not time and _tells_apart(column, time, rows):
+            return _grouped(column, rows)
+    return None
+
+
+def _tells_apart(column: Column, time: Column, rows: NDArray[np.int64]) -> bool:
+    pairs = np.column_stack([column.raw[rows], time.raw[rows]])
+    pairs = pairs[~np.isnan(pairs[:, 0])]
+    return len(pairs) > 0.9 * len(rows) and len(np.unique(pairs, axis=0)) == len(pairs)
+
+
+def _grouped(column: Column, rows: NDArray[np.int64]) -> Panel:
+    codes = column.raw[rows]
+    known = np.unique(codes[~np.isnan(codes)]).astype(int)
+    found = [(column.levels[code], rows[codes == code]) for code in known]
+    long = sorted((pair for pair in found if len(pair[1]) >= _LEAST), key=lambda pair: -len(pair[1]))
+    return Panel(column, len(known), long[:_MOST_GROUPS])
