@@ -47,6 +47,11 @@ def test_no_trend_and_no_season_where_there_is_only_memory(r):
     assert sum(parts.p_trend < ALARM for parts in found) <= 2
 
 
+def test_a_change_of_level_is_no_trend():
+    y = np.r_[np.zeros(100), np.full(100, 5.0)] + np.random.default_rng(0).normal(size=200)
+    assert decompose(y).p_trend == 1.0
+
+
 def test_a_season_of_any_length_is_found_from_the_series():
     t = np.arange(230)
     y = np.sin(2 * np.pi * t / 23) + 0.5 * np.random.default_rng(0).normal(size=230)

@@ -194,9 +194,18 @@ def _trend_p(y: Values) -> float:
         return 1.0
     slope = float(x @ y / (x @ x))
     left = y - y.mean() - slope * x
+    if _left_by_a_step(y - y.mean()) < float(left @ left):
+        return 1.0  # a change of level, which the states tell
     free = worth(left) - 2
     share = float((slope * x) @ (slope * x)) / max(float((y - y.mean()) @ (y - y.mean())), 1e-300)
     if free < 1:
         return 1.0
     t = np.sqrt(share / max(1 - share, 1e-300) * free)
     return float(2 * stats.t.sf(t, free))
+
+
+def _left_by_a_step(centred: Values) -> float:
+    """Sum of squares that the best single change of level leaves."""
+    n, sums = len(centred), np.cumsum(centred)[:-1]
+    before = np.arange(1, n)
+    return float(centred @ centred - (sums**2 * (1 / before + 1 / (n - before))).max())
