@@ -188,8 +188,10 @@ def _shared(left: Codes, right: Codes, same: bool) -> Array:
 def _product(X: Array, Y: Array | None) -> Array:
     """X Y' of counts, in single precision where that is exact: no value is above the larger of the squared norms."""
     most = max(float((each * each).sum(axis=1).max(initial=0.0)) for each in (X, X if Y is None else Y))
-    left = X.astype(np.float32 if most < _EXACT else np.float64, copy=False)
-    return np.asarray(left @ (left if Y is None else Y.astype(left.dtype, copy=False)).T, dtype=np.float64)
+    kind: Any = np.float32 if most < _EXACT else np.float64
+    left = X.astype(kind, copy=False)
+    right = left if Y is None else Y.astype(kind, copy=False)
+    return np.asarray(left @ right.T, dtype=np.float64)
 
 
 def _aligned(left: Codes, right: Codes, same: bool) -> Array:

@@ -214,8 +214,8 @@ class TableMixture(
     def fisher_scores(self, X: Any) -> Array:
         """Gradients (n, parameters) of the log density of each row; missing values are left out of it.
 
-        Parameters are in coordinates without bounds: logits of weights and probabilities, means, logarithms of variances
-        and rates, Cholesky factors of matrices. `latently.kernel.FisherKernel` compares rows by them.
+        Parameters are in coordinates without bounds: logits of weights and probabilities, means, logarithms of
+        variances and rates, Cholesky factors of matrices. `latently.kernel.FisherKernel` compares rows by them.
         """
         return self.model_.scores(self.parameters_, self._read(X))
 
