@@ -21,8 +21,9 @@ from latently.sequence import GaussianHMM
 
 TABLE = load_wine(as_frame=True).data.iloc[:, [0, 1, 6, 9]]
 DETECTORS = [
-    OneClassSVM(nu=0.1), SVDD(nu=0.1), SemiSupervisedSVDD(nu=0.1), KernelPCADetector(3), KernelDensity(bandwidth="rule"),
-    ModelDetector(GaussianMixture(2, random_state=0)), ModelDetector(Gaussian()), CombinedDetector(),
+    OneClassSVM(nu=0.1), SVDD(nu=0.1), SemiSupervisedSVDD(nu=0.1), KernelPCADetector(3),
+    KernelDensity(bandwidth="rule"), ModelDetector(GaussianMixture(2, random_state=0)), ModelDetector(Gaussian()),
+    CombinedDetector(),
 ]  # fmt: skip
 VERBS = {
     "score_samples": "score", "decision_function": "decision", "predict": "prediction",

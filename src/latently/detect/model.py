@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables import frames
-from latently.data.tables.matrix import as_matrix
 from latently.detect.base import Detector
+from latently.detect.model_reasons import Asked
 from latently.detect.read import column_names, in_memory, some_rows
 from latently.detect.reasons import told_rows
 from latently.distributions.base import Distribution
@@ -119,58 +119,14 @@ class ModelDetector(Detector):
         """Tell which columns make each row improbable; see `Detector.explain`.
 
         "surprise" of a column is -log p of its value given the rest of the row, "expected" what the model puts there
-        if it is left out. The column with the most surprise, beside what it mostly has, comes first.
+        if it is left out: of categories the most probable one, without "sd". The most surprising column comes first.
         """
         check_is_fitted(self)
-        rows = np.asarray(as_matrix(X, allow_nan=True), dtype=float)
         if _is_sequence_model(self.model_):
             raise ValueError("explain tells of columns of tables; this model scores sequences")
         scores = self.score_samples(X)
-        names = column_names(self, rows.shape[1])
-        parts = [self._column(X, rows, scores, j) for j in range(rows.shape[1])]
-        told = [_ordered([part[i] | {"column": names[j]} for j, part in enumerate(parts)]) for i in range(len(rows))]
-        return told_rows(scores, self, told, n_columns)
-
-    def _column(self, X: Any, rows: Array, scores: Array, j: int) -> list[dict[str, Any]]:
-        """What is told of one column, for each row."""
-        without = self._scores_without(rows, j)
-        surprise = without - scores
-        expected, sd = self._expected(rows, j)
-        return [
-            {
-                "value": None if np.isnan(rows[i, j]) else float(rows[i, j]),
-                "surprise": 0.0 if np.isnan(rows[i, j]) else float(surprise[i]),
-                "expected": float(expected[i]),
-                "sd": float(sd[i]),
-                "deviation": 0.0 if np.isnan(rows[i, j]) else float((rows[i, j] - expected[i]) / sd[i]),
-                "score_if_expected": float(without[i]),
-            }
-            for i in range(len(rows))
-        ]
-
-    def _scores_without(self, rows: Array, j: int) -> Array:
-        """(n,) log density of the other columns."""
-        rest = [c for c in range(rows.shape[1]) if c != j]
-        if not rest:
-            return np.zeros(len(rows))
-        if isinstance(self.model_, Distribution):
-            return np.asarray(self.model_.marginal(rest).log_prob(rows[:, rest]))
-        hidden = rows.copy()
-        hidden[:, j] = np.nan
-        return np.asarray(self.model_.score_samples(hidden))
-
-    def _expected(self, rows: Array, j: int) -> tuple[Array, Array]:
-        """(n,) mean and deviation of a column given the others; alone, where the model has no such thing."""
-        if hasattr(self.model_, "impute_mean") and hasattr(self.model_, "impute_interval"):
-            hidden = rows.copy()
-            hidden[:, j] = np.nan
-            low, high = self.model_.impute_interval(hidden)
-            spread = np.maximum((high[:, j] - low[:, j]) / 3.29, np.finfo(float).tiny)  # a 90 % interval
-            return np.asarray(self.model_.impute_mean(hidden)[:, j]), np.asarray(spread)
-        if isinstance(self.model_, Distribution):
-            alone = self.model_.marginal([j])
-            return np.full(len(rows), float(alone.mean[0])), np.full(len(rows), float(np.sqrt(alone.variance[0])))
-        return np.full(len(rows), float(np.nanmean(rows[:, j]))), np.ones(len(rows))
+        asked = Asked.of(self.model_, X, lambda width: column_names(self, width))
+        return told_rows(scores, self, asked.columns(scores), n_columns)
 
     def _asked(self, X: Any, *, reset: bool) -> Any:
         """A table as floats with NaN, or what only the model can read."""
@@ -210,10 +166,6 @@ def _gaussian() -> Any:
     from latently.cluster import GaussianMixture
 
     return GaussianMixture(1)
-
-
-def _ordered(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(columns, key=lambda entry: -max(entry["surprise"], abs(entry["deviation"]) - 2.0))
 
 
 def _nameless(model: Any) -> Any:

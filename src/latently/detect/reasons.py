@@ -12,6 +12,7 @@ from latently.kernel.base import Array
 
 _RIDGE = 1e-9  # of the correlations, so that collinear columns have a prediction
 _MANY = 500  # columns, beyond which predictions from all others take too long
+_SURPRISE = 3.0  # nats, from which a category is told of: a chance of one in twenty
 _USUAL = 0.99  # share of rows, the nearest ones, that the second estimate is made of
 
 
@@ -194,13 +195,24 @@ def _mended_scores(detector: Any, frame: Any, rows: Array, expected: Array) -> A
 
 def _text(decision: float, tail: float, columns: list[dict[str, Any]]) -> str:
     verdict = "an outlier" if decision < 0 else "no outlier"
-    telling = [entry for entry in columns if abs(entry["deviation"]) >= 2.0]
+    telling = [entry for entry in columns if _is_telling(entry)]
     start = f"{verdict}: {100 * tail:.2g} % of usual rows score as low"
     if not telling:
         return f"{start}; no single value is far from what the others predict"
-    said = [
-        f"{c['column']} is {c['value']:.4g}, where the others predict {c['expected']:.4g} ± {c['sd']:.2g} "
-        f"({abs(c['deviation']):.1f} sd too {'high' if c['deviation'] > 0 else 'low'})"
-        for c in telling
-    ]
-    return f"{start}; " + "; ".join(said)
+    return f"{start}; " + "; ".join(map(_said, telling))
+
+
+def _is_telling(entry: dict[str, Any]) -> bool:
+    odd = entry["sd"] is None and entry["value"] not in (None, entry["expected"]) and entry["surprise"] > _SURPRISE
+    return bool(odd or abs(entry["deviation"]) >= 2.0)
+
+
+def _said(entry: dict[str, Any]) -> str:
+    if entry["sd"] is None:  # a category
+        chance = f"1 in {np.exp(min(entry['surprise'], 30.0)):.2g}"
+        return f"{entry['column']} is {entry['value']}, where the others predict {entry['expected']} (chance {chance})"
+    far = f"{abs(entry['deviation']):.1f} sd too {'high' if entry['deviation'] > 0 else 'low'}"
+    return (
+        f"{entry['column']} is {entry['value']:.4g}, where the others predict {entry['expected']:.4g} ± "
+        f"{entry['sd']:.2g} ({far})"
+    )

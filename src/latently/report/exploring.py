@@ -1,7 +1,7 @@
 """From a table to a report."""
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from latently.report.sections.insights import insights
 from latently.report.sections.limits import limits
 from latently.report.sections.map import POINTS, row_map
 from latently.report.sections.missing import missing
+from latently.report.sections.second_opinion import chosen
 from latently.report.sections.selection import selection
 from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
 from latently.report.sections.target import target as predict
@@ -48,6 +49,7 @@ def explore(
     time: str | None = None,
     seed: int = 0,
     max_rows: int = MAX_ROWS,
+    detectors: Sequence[Any] | None = None,
     name: str | None = None,
     total_rows: int | None = None,
     progress: Progress | None = None,
@@ -71,6 +73,9 @@ def explore(
     max_rows
         Rows that models and tests look at; of more rows a sample is taken. Columns, missing values and strange
         rows are looked at in all rows.
+    detectors
+        Other detectors that are asked about the rows that do not belong: names ("kernel density", "one-class SVM",
+        "SVDD", "kernel PCA", "model", "combined") or detectors of `latently.detect`; the first two if None.
     name
         What to call the table.
     total_rows
@@ -98,15 +103,17 @@ def explore(
     """
     began = clock.perf_counter()
     _check_numbers(seed, max_rows, total_rows)
+    chosen(detectors)
     # many small products: more than one thread for each costs more than it gains
     with single_threaded_blas():
-        contents = _contents(table, target, time, (int(seed), int(max_rows), name, total_rows), _teller(progress))
+        how = (int(seed), int(max_rows), name, total_rows, detectors)
+        contents = _contents(table, target, time, how, _teller(progress))
     contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
     return Report({key: contents[key] for key in _ORDER})
 
 
 def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, ...], tell: Tell) -> dict[str, Any]:
-    seed, max_rows, name, total_rows = how
+    seed, max_rows, name, total_rows, detectors = how
     tell("reading")
     judged = [judge(raw) for raw in read_columns(table)]
     _check_names([column.name for column in judged], target=target, time=time)
@@ -114,7 +121,7 @@ def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, 
     tell("model")
     study = _study(Study(prepared, time=time), tell)
     contents = _source(prepared, name, total_rows)
-    contents |= _sections(study, target, time, tell)
+    contents |= _sections(study, target, time, detectors, tell)
     contents["source"]["sampled"] = _sampled(contents, prepared, total_rows)
     contents |= {
         "insights": insights(contents),
@@ -191,10 +198,13 @@ def _repeats(prepared: Prepared) -> dict[str, int]:
     return {"repeats": prepared.repeats, "copies": prepared.rows - prepared.distinct}
 
 
-def _sections(study: Study, target: str | None, time: str | None, tell: Tell) -> dict[str, Any]:
+def _sections(
+    study: Study, target: str | None, time: str | None, detectors: Sequence[Any] | None, tell: Tell
+) -> dict[str, Any]:
     made: dict[str, Any] = {"columns": columns(study.prepared)}
-    for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map), ("anomalies", anomalies)):
+    for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map)):
         made[name] = _made(section, study)
+    made["anomalies"] = _made(anomalies, study, detectors)
     tell("missing")
     made["missing"] = _made(missing, study)
     tell("dependencies")
