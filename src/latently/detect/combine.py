@@ -119,7 +119,7 @@ def _named(detectors: Any) -> list[tuple[str, Any]]:
         from latently.detect.kernel_pca import KernelPCADetector
         from latently.detect.one_class import OneClassSVM
 
-        detectors = [KernelDensity(bandwidth="rule"), OneClassSVM(nu=0.1), KernelPCADetector()]
+        detectors = [KernelDensity(bandwidth="rule"), OneClassSVM(), KernelPCADetector()]
     if not len(detectors):
         raise ValueError("detectors is empty: give at least one")
     pairs = [item if isinstance(item, tuple) else (type(item).__name__, item) for item in detectors]

@@ -107,11 +107,10 @@ class Findings:
 def explained(detector: Any, X: Any, reasons: Reasons, n_columns: int) -> list[dict[str, Any]]:
     """What `Detector.explain` gives."""
     rows = np.asarray(read_table(detector, X, reset=False), dtype=float)
-    frame = _reframe(X)
-    scores = detector.score_samples(frame(rows))
+    scores = detector.score_samples(frames.from_array(rows, X))
     order, expected = _greedy(reasons, rows, n_columns)
     deviations = (rows - expected) / reasons.sd
-    found = Findings(rows, expected, deviations, _mended_scores(detector, frame, rows, expected), order)
+    found = Findings(rows, expected, deviations, _mended_scores(detector, X, rows, expected), order)
     told = [_columns(reasons, found, i) for i in range(len(rows))]
     return told_rows(scores, detector, told, n_columns)
 
@@ -167,29 +166,13 @@ def told_rows(
     return rows
 
 
-def _reframe(X: Any) -> Any:
-    """A function from an array back to the kind of table that X is, so that names are kept."""
-    if not frames.is_frame(X):
-        return lambda rows: rows
-    import narwhals.stable.v1 as nw
-
-    table = nw.from_native(X, eager_only=True)
-    names = table.columns
-
-    def rebuilt(rows: Array) -> Any:
-        made = {name: rows[:, j] for j, name in enumerate(names)}
-        return nw.from_dict(made, backend=nw.get_native_namespace(table)).to_native()
-
-    return rebuilt
-
-
-def _mended_scores(detector: Any, frame: Any, rows: Array, expected: Array) -> Array:
+def _mended_scores(detector: Any, X: Any, rows: Array, expected: Array) -> Array:
     """(n, d) score of each row with one value replaced by what the others predict."""
     out = np.empty(rows.shape)
     for j in range(rows.shape[1]):
         changed = rows.copy()
         changed[:, j] = expected[:, j]
-        out[:, j] = detector.score_samples(frame(changed))
+        out[:, j] = detector.score_samples(frames.from_array(changed, X))
     return out
 
 

@@ -21,8 +21,8 @@ _ODD = 0.05  # share of rows that a detector may find odd
 _TOLD = 3
 _KNOWN = {
     "kernel density": KernelDensity(bandwidth="rule", rtol=1e-3),
-    "one-class SVM": OneClassSVM(nu=_ODD),
-    "SVDD": SVDD(nu=_ODD),
+    "one-class SVM": OneClassSVM(),
+    "SVDD": SVDD(),
     "kernel PCA": KernelPCADetector(),
     "model": ModelDetector(),
     "combined": CombinedDetector(),
