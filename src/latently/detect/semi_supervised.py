@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latently.detect.ball import descend
+from latently.detect.ball import descend, most_weight
 from latently.detect.read import in_memory
 from latently.detect.support import EXPECTED_FAILURES, ORDER, BoundaryDetector, guessed_start
 from latently.kernel.base import Array
@@ -124,7 +124,7 @@ class SemiSupervisedSVDD(BoundaryDetector):
         With a margin g, labelled rows have a linear term of -g. Their weight grows with g, so g is found by bisection;
         each solution starts from the one before.
         """
-        wanted = self.kappa * _most_weight(upper, signs, known, float(signs @ start))
+        wanted = self.kappa * most_weight(upper, signs, known, float(signs @ start))
 
         def solved(margin: float, begin: Array) -> tuple[Solution, float]:
             found = self._solved(values, begin, upper, p=np.where(known, -margin, 0.0), y=signs)
@@ -167,12 +167,6 @@ class SemiSupervisedSVDD(BoundaryDetector):
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return EXPECTED_FAILURES | {"law_row_order_does_not_matter": ORDER}
-
-
-def _most_weight(upper: Array, signs: Array, known: npt.NDArray[np.bool_], total: float) -> float:
-    """The most weight that labelled rows can have: outliers are balanced by rows that belong."""
-    outliers = min(float(upper[signs < 0].sum()), float(upper[signs > 0].sum()) - total)
-    return outliers + min(float(upper[known & (signs > 0)].sum()), total + outliers)
 
 
 def _labels(y: Any, n: int) -> Array:

@@ -284,7 +284,8 @@ class OutlierReasonsDisplay:
         ax.axvline(0.0, color="black", linewidth=0.8)
         for end in (-2.0, 2.0):
             ax.axvline(end, color="0.6", linewidth=0.8, linestyle=":")
-        ax.set(xlabel="deviation from what the others predict, in sd", title=self.title)
+        ax.set(xlabel="deviation from what the others predict, in sd")
+        ax.set_title(self.title, fontsize="small")
         return self
 
 
