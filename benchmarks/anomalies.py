@@ -4,8 +4,8 @@ python -m benchmarks.anomalies FOLDER [--quick]
 
 FOLDER has MATLAB files with X (rows, columns) and y (1 for outliers), as the ODDS collection has them. All
 detectors have their default settings, see columns in standard deviations, and are fitted to all rows, without labels;
-those whose time grows with the cube of the rows are fitted to at most 2000. `SemiSupervisedSVDD` then gets the labels of
-five outliers and five other rows, drawn several times, and is judged by the rows without a label.
+those whose time grows with the cube of the rows are fitted to at most 2000. `SemiSupervisedSVDD` then gets the labels
+of five outliers and five other rows, drawn several times, and is judged by the rows without a label.
 """
 
 import sys

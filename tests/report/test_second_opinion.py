@@ -68,3 +68,10 @@ def test_the_report_has_it():
     table.iloc[5, 3] = 9.0
     report = latently.explore(table)
     assert report.to_dict()["anomalies"]["agreement"]["detectors"] == ["kernel density", "one-class SVM"]
+
+
+def test_detectors_that_are_given_are_not_fitted_themselves():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    mine = OneClassSVM()
+    second_opinion(X, np.array([1]), [mine])
+    assert not hasattr(mine, "offset_")
