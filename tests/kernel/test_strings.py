@@ -141,7 +141,7 @@ def test_bad_input_is_named(k, texts, error, message):
 
 
 def test_the_spectrum_kernel_has_mlpacks_values():
-    """The p-spectrum kernel of mlpack's tests, p = 3; its n-grams have no blanks, so the last text is without its own."""
+    """Of the p-spectrum kernel in mlpack's tests, p = 3, whose n-grams hold no blank."""
     words = ["hello", "jello", "mellow", "mellow jello"]
     K = NGramKernel(3)(words)
     expected = np.array([[3, 2, 2, 4], [2, 3, 2, 5], [2, 2, 4, 6], [4, 5, 6, 11 + 3]])  # three of 14 hold the blank
