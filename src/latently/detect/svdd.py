@@ -81,7 +81,8 @@ class SVDD(BoundaryDetector):
         self.radius_ = float(np.sqrt(max(self._centre - 2.0 * found.level / total, 0.0)))
         self.n_iter_ = found.n_iter
         self.objective_ = found.objective
-        self._settle(-squared, -(self.radius_**2))
+        rounding = 16 * np.finfo(float).eps * float(own.max(initial=0.0))  # rows that are all the same are inside
+        self._settle(-squared, -(self.radius_**2) - rounding)
 
     def score_samples(self, X: Any) -> Array:
         """Score (n,) of each row: minus its squared distance from the centre."""
