@@ -171,3 +171,7 @@ def test_the_order_in_memory_does_not_matter():
     """Columns side by side, as a data frame may hold them, give the same bits as rows."""
     by_rows, by_columns = (OneClassSVM(nu=0.3).fit(np.array(IRIS, order=order)) for order in "CF")
     assert np.array_equal(by_rows.score_samples(IRIS), by_columns.score_samples(np.asfortranarray(IRIS)))
+
+
+def test_rows_that_are_all_the_same_belong():
+    assert SVDD().fit(np.ones((20, 2))).predict(np.ones((1, 2))).tolist() == [1]

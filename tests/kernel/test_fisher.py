@@ -1,40 +1,16 @@
-"""Fisher scores against numerical gradients, and Fisher kernels against their definition."""
+"""Fisher kernels against their definition; scores are in test_fisher_scores."""
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
 from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import SVC, LinearSVC
 
-from latently.cluster import BernoulliMixture, GaussianMixture
+from latently.cluster import GaussianMixture
 from latently.kernel import FisherKernel
 from latently.kernel.fisher import fisher_scores
 from latently.sequence import CategoricalHMM, GaussianHMM
 
 IRIS = load_iris().data
-
-
-def log_density(X, weights, means, covariances):
-    parts = [multivariate_normal(m, c).pdf(X) for m, c in zip(means, covariances, strict=True)]
-    return np.log(np.array(parts).T @ weights)
-
-
-@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
-def test_gaussian_scores_are_gradients(kind):
-    """Means by central differences of scipy's densities."""
-    model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(IRIS)
-    shape = {"full": lambda c: c, "tied": lambda c: [c, c], "diag": lambda c: [np.diag(v) for v in c],
-             "spherical": lambda c: [v * np.eye(4) for v in c]}[kind]  # fmt: skip
-    covariances = np.asarray(shape(model.covariances_))
-    X, step = IRIS[::20], 1e-5
-    found = fisher_scores(model, X)
-    sizes = {"full": 10, "tied": 0, "diag": 4, "spherical": 1}[kind]
-    for k in range(2):
-        for j in range(4):
-            move = np.zeros((2, 4))
-            move[k, j] = step
-            up, down = (log_density(X, model.weights_, model.means_ + s * move, covariances) for s in (1, -1))
-            assert np.allclose(found[:, 2 + k * (4 + sizes) + j], (up - down) / (2 * step), atol=1e-4, rtol=1e-4)
 
 
 def test_scores_are_zero_on_average_at_the_maximum():
@@ -116,19 +92,3 @@ def test_what_has_no_scores_is_told_what_to_do():
 def test_symbols():
     model = CategoricalHMM(2, random_state=0, n_iter=5, tol=10.0).fit([[0], [1], [1], [0], [1], [2]], [3, 3])
     assert FisherKernel(model)([np.array([[0], [1]]), np.array([[2], [1], [1]])]).shape == (2, 2)
-
-
-def test_bernoulli_scores_are_gradients():
-    X = (load_digits().data[:200, 18:24] > 7).astype(float)
-    model = BernoulliMixture(2, random_state=0).fit(X)
-    p, w = np.clip(model.probabilities_, 1e-9, 1 - 1e-9), model.weights_
-
-    def log_p(p):
-        return np.log((np.exp(X @ np.log(p).T + (1 - X) @ np.log1p(-p).T)) @ w)
-
-    move = np.zeros_like(p)
-    inner = (p > 0.01) & (p < 0.99)
-    k, j = (int(where[0]) for where in np.nonzero(inner))
-    move[k, j] = 1e-6
-    slope = (log_p(p + move) - log_p(p - move)) / 2e-6 * p[k, j] * (1 - p[k, j])  # in the logit
-    assert np.allclose(fisher_scores(model, X)[:, 2 + 6 * k + j], slope, atol=1e-5)

@@ -138,3 +138,18 @@ def test_threads_change_nothing():
 def test_bad_input_is_named(k, texts, error, message):
     with pytest.raises(error, match=message):
         k(texts)
+
+
+def test_the_spectrum_kernel_has_mlpacks_values():
+    """Of the p-spectrum kernel in mlpack's tests, p = 3, whose n-grams hold no blank."""
+    words = ["hello", "jello", "mellow", "mellow jello"]
+    K = NGramKernel(3)(words)
+    expected = np.array([[3, 2, 2, 4], [2, 3, 2, 5], [2, 2, 4, 6], [4, 5, 6, 11 + 3]])  # three of 14 hold the blank
+    assert np.array_equal(K, expected)
+    lengths = np.sqrt(np.diag(expected))
+    assert np.allclose(NGramKernel(3, normalize=True)(words), expected / lengths / lengths[:, None])
+
+
+def test_large_counts_are_exact():
+    """Beyond what single precision holds: 5000^2 pairs of equal symbols."""
+    assert NGramKernel(1)(["a" * 5000, "a" * 4999]).tolist() == [[25_000_000, 24_995_000], [24_995_000, 24_990_001]]

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 
 import latently.plot
 from latently.cluster import GaussianMixture
+from latently.detect import ModelDetector
 from latently.distributions import Bernoulli, Beta
 from latently.factor import CCA, JADE, PCA
 from latently.infer import Posterior
@@ -26,6 +27,9 @@ from latently.plot import (
     LoadingsDisplay,
     MissingnessDisplay,
     MixtureDisplay,
+    OutlierReasonsDisplay,
+    OutlierRegionsDisplay,
+    OutlierScoresDisplay,
     PartialDependenceDisplay,
     PosteriorDisplay,
     ResponsibilitiesDisplay,
@@ -65,6 +69,11 @@ MAKE = {
     DurationsDisplay: lambda ax: DurationsDisplay.from_predictions([2.0, np.inf], ax=ax),
     MissingnessDisplay: lambda ax: MissingnessDisplay.from_table(X, ax=ax),
     MixtureDisplay: lambda ax: MixtureDisplay.from_estimator(mixture(), X, ax=ax),
+    OutlierReasonsDisplay: lambda ax: OutlierReasonsDisplay.from_estimator(ModelDetector().fit(X), X[:1], ax=ax),
+    OutlierRegionsDisplay: lambda ax: OutlierRegionsDisplay.from_estimator(
+        ModelDetector().fit(X), X, n_points=5, ax=ax
+    ),
+    OutlierScoresDisplay: lambda ax: OutlierScoresDisplay.from_estimator(ModelDetector().fit(X), X, ax=ax),
     PartialDependenceDisplay: lambda ax: PartialDependenceDisplay.from_estimator(tree(), X, 2, ax=ax),
     PosteriorDisplay: lambda ax: PosteriorDisplay.from_posterior(Posterior(Beta(2, 2), Bernoulli(), [1, 0]), ax=ax),
     ResponsibilitiesDisplay: lambda ax: ResponsibilitiesDisplay.from_estimator(mixture(), X, ax=ax),

@@ -20,6 +20,7 @@ def explore(
     codes: Literal["apply", "suggest", "none"] = "apply",
     seed: int = 0,
     max_rows: int = MAX_ROWS,
+    detectors: str | None = None,
     json: Json = False,
     markdown: Annotated[bool, Parameter(negative="")] = False,
     open_: Annotated[bool, Parameter(name="--open", negative="")] = False,
@@ -45,6 +46,9 @@ def explore(
         Seed of all that is random.
     max_rows
         Rows to look at; of a larger file a sample is taken. 0 for all.
+    detectors
+        Other detectors to ask about the rows that do not belong, separated by commas: kernel density, one-class SVM,
+        SVDD, kernel PCA, model, combined. By default the first two.
     json
         Print the report as JSON.
     markdown
@@ -56,7 +60,9 @@ def explore(
         raise ValueError("--json and --markdown both print: choose one")
     written = output or (None if json or markdown else Path("report.html"))
     _check_place(written)
-    report = _explored(file, target=target, time=time, codes=codes, seed=seed, max_rows=max_rows)
+    others = None if detectors is None else [name.strip() for name in detectors.split(",")]
+    how = {"target": target, "time": time, "codes": codes, "detectors": others}
+    report = _explored(file, seed=seed, max_rows=max_rows, **how)
     if written is not None:
         _write(report, written)
     if json:

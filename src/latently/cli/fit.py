@@ -37,13 +37,15 @@ def fit(
     output
         Where to save the model.
     set_
-        A setting of the model, such as n_components=3; may be given several times.
+        A setting of the model, such as n_components=3; may be given several times. Models inside others go by name:
+        model=Mixture, then model__n_components=3.
     columns
         Columns to learn from, separated by commas; all if not given.
     drop
         Columns to leave out, separated by commas.
     target
-        The column to predict, for models that predict one.
+        The column to predict, for models that predict one; for detectors that take labels the column that has them: 1
+        belongs, -1 outlier, 0 unknown.
     seed
         Seed of all that is random.
     max_rows
@@ -72,12 +74,22 @@ def fit(
 def _made(cls: Any, settings: list[str], seed: int) -> Any:
     given = dict(_setting(text) for text in settings)
     allowed = cls().get_params(deep=False)
-    wrong = [name for name in given if name not in allowed]
+    wrong = [name for name in given if name.partition("__")[0] not in allowed]
     if wrong:
         raise ValueError(f"{cls.__name__} has no setting {wrong[0]!r}, only {', '.join(allowed)}")
+    given |= {name: _inner(given[name], seed) for name in ("model", "detectors") if name in given and name in allowed}
     if "random_state" in allowed:
         given.setdefault("random_state", seed)
     return cls().set_params(**given)
+
+
+def _inner(value: Any, seed: int) -> Any:
+    """Models inside a model, from their names."""
+    from latently.cli.models import find
+
+    if isinstance(value, list):
+        return [_inner(each, seed) for each in value]
+    return _made(find(value), [], seed) if isinstance(value, str) else value
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -101,7 +113,7 @@ def _fitted(model: Any, table: Any, names: list[str], target: str | None) -> lis
     needs = _predicts(model)
     if needs and target is None:
         raise ValueError(f"{type(model).__name__} predicts a column: name it with --target")
-    if target is not None and not needs:
+    if target is not None and not needs and not _takes_labels(model):
         raise ValueError(f"{type(model).__name__} predicts no column: leave out --target")
     y = [np.asarray(frames.views(table)[target].to_list())] if target else []
     with warnings.catch_warnings(record=True) as caught:
@@ -121,6 +133,13 @@ def _predicts(model: Any) -> bool:
     from sklearn.base import is_classifier, is_regressor
 
     return bool(is_classifier(model) or is_regressor(model))
+
+
+def _takes_labels(model: Any) -> bool:
+    """Whether a detector learns from known outliers."""
+    from latently.detect import SVDD, CombinedDetector, SemiSupervisedSVDD
+
+    return isinstance(model, SVDD | SemiSupervisedSVDD | CombinedDetector)
 
 
 def _summary(model: Any, names: list[str], total: int, table: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize
 
 from latently.kernel.base import Array
@@ -71,7 +72,7 @@ def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight
     weights = np.where(labels == 0, 1.0 / (nu * free), labelled_weight / told)
     signs = np.where(labels < 0, -1.0, 1.0)
     known = (labels != 0).astype(float)
-    pull = kappa * float((weights * known).sum())  # of the margin
+    pull = kappa * most_weight(weights, signs, labels != 0, 1.0)  # of the margin; with more it would have no end
     a = features.shape[1]
 
     def cost(theta: Array) -> tuple[float, Array]:
@@ -97,6 +98,12 @@ def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight
         centre, float(found.x[a]) * unit, float(found.x[a + 1]) * unit, own - 2.0 * inner + length, length,
         float(found.fun) * unit, int(found.nit),
     )  # fmt: skip
+
+
+def most_weight(upper: Array, signs: Array, known: npt.NDArray[np.bool_], total: float) -> float:
+    """The most weight that labelled rows can have: outliers are balanced by rows that belong."""
+    outliers = min(float(upper[signs < 0].sum()), float(upper[signs > 0].sum()) - total)
+    return outliers + min(float(upper[known & (signs > 0)].sum()), total + outliers)
 
 
 def _rounded_hinge(gap: Array) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """What all detectors share: a score for each row, a threshold, tails and probabilities, reasons."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin, clone
@@ -9,15 +9,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.calibration import Tails
+from latently.detect.read import some_rows
 from latently.detect.reasons import Reasons, explained
 from latently.kernel.base import Array, length, take
+from latently.learn.estimator.table import OutOfCoreMixin
 
 
-class Detector(OutlierMixin, BaseEstimator, ABC):
+class Detector(OutOfCoreMixin, OutlierMixin, BaseEstimator, ABC):
     """Base of detectors.
 
-    A subclass has `fit`, which ends with `_settle`, and `score_samples`: the higher, the more usual.
+    A subclass has `fit`, which ends with `_settle`, and `score_samples`: the higher, the more usual. Answers of a table
+    that is not in memory are written to a file, chunk by chunk.
     """
+
+    _row_verbs: ClassVar[tuple[str, ...]] = (
+        "predict", "score_samples", "decision_function", "tail_probability", "outlier_probability",
+    )  # fmt: skip
+    _answer_names: ClassVar[dict[str, str]] = {"score_samples": "score", "decision_function": "decision"}
 
     contamination: float | None
     offset_: float
@@ -47,7 +55,7 @@ class Detector(OutlierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X
-            The rows of the fit, or new ones.
+            The rows of the fit, or new ones; of a table that is not in memory and larger than 64 megabytes, a draw.
         y
             Labels of new rows: 1 belongs, -1 outlier, 0 unknown. With both kinds of labels, probabilities follow them.
         held_out
@@ -58,6 +66,7 @@ class Detector(OutlierMixin, BaseEstimator, ABC):
             Seed of the parts.
         """
         check_is_fitted(self)
+        X = some_rows(self, X)
         scores = self.score_samples(X) if held_out or y is not None else self._unseen_scores(X, cv, random_state)
         self._tails = Tails.of(scores, None if y is None else np.asarray(y))
         return self

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.base import Detector
-from latently.detect.read import column_names, read_table
+from latently.detect.read import column_names, in_memory, read_table
 from latently.detect.reasons import Reasons
 from latently.kernel.base import Array
 from latently.learn.estimator.parameters import checked
@@ -72,6 +72,7 @@ class CombinedDetector(Detector):
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit all detectors; labels (1, -1, 0), if given, go to those that take them."""
+        X, y, _ = in_memory(self, X, y)
         rows = read_table(self, X, reset=True, min_rows=2)
         self._reasons = Reasons.of(np.asarray(rows, dtype=float), column_names(self, rows.shape[1]))
         self.detectors_ = {name: clone(detector).fit(X, y) for name, detector in _named(self.detectors)}
@@ -118,7 +119,7 @@ def _named(detectors: Any) -> list[tuple[str, Any]]:
         from latently.detect.kernel_pca import KernelPCADetector
         from latently.detect.one_class import OneClassSVM
 
-        detectors = [KernelDensity(bandwidth="rule"), OneClassSVM(nu=0.1), KernelPCADetector()]
+        detectors = [KernelDensity(bandwidth="rule"), OneClassSVM(), KernelPCADetector()]
     if not len(detectors):
         raise ValueError("detectors is empty: give at least one")
     pairs = [item if isinstance(item, tuple) else (type(item).__name__, item) for item in detectors]

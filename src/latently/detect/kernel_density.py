@@ -13,7 +13,7 @@ from latently.detect.bandwidth import held_out_bandwidth, ruled_bandwidth
 from latently.detect.base import Detector
 from latently.detect.boxes import KINDS, Boxes, log_norm
 from latently.detect.calibration import Tails, lower_quantile
-from latently.detect.read import column_names, read_table
+from latently.detect.read import column_names, in_memory, read_table
 from latently.detect.reasons import Reasons
 from latently.kernel.base import Array
 from latently.learn.estimator.parameters import checked
@@ -26,8 +26,8 @@ _USUAL = 2000  # rows of the fit whose scores set the threshold
 class KernelDensity(Detector):
     """Kernel density estimation: the mean of kernels on the training rows; its logarithm is the score.
 
-    Takes the place of scikit-learn's class of the same name. In feature space the density is the inner product with the
-    mean of the training rows, `mean_in_feature_space`.
+    A drop-in replacement for scikit-learn's class of the same name. In feature space the density is the inner product
+    with the mean of the training rows, `mean_in_feature_space`.
 
     Parameters
     ----------
@@ -126,6 +126,7 @@ class KernelDensity(Detector):
         """
         if self.algorithm == "kd_tree" and self.metric == "haversine":
             raise ValueError(f"invalid metric for {self.algorithm}: '{self.metric}'")
+        X, _, sample_weight = in_memory(self, X, None, sample_weight)
         rows = np.asarray(read_table(self, X, reset=True), dtype=float)
         weights = None
         if sample_weight is not None:

@@ -7,14 +7,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from latently.detect.one_class import EXPECTED_FAILURES, SHARED_CONSTRAINTS
-from latently.detect.support import KernelDetector
+from latently.detect.read import in_memory
+from latently.detect.support import EXPECTED_FAILURES, KERNEL_CONSTRAINTS, KernelDetector
 from latently.kernel.base import Array
 from latently.kernel.gram.centring import Centring
 from latently.kernel.gram.eigen import leading
 from latently.learn.estimator.parameters import checked
 
-_SHARED = ("kernel", "degree", "gamma", "coef0")
 _SHARE = 0.9  # of the variance in feature space that components explain if their number is not given
 
 
@@ -50,8 +49,8 @@ class KernelPCADetector(KernelDetector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: SHARED_CONSTRAINTS[name] for name in _SHARED},
-        "gamma": [*SHARED_CONSTRAINTS["gamma"], None],
+        **KERNEL_CONSTRAINTS,
+        "gamma": [*KERNEL_CONSTRAINTS["gamma"], None],
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
     }
@@ -76,7 +75,7 @@ class KernelPCADetector(KernelDetector):
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the components."""
-        things, values = self._begin(X)
+        things, values = self._begin(in_memory(self, X)[0])
         every = np.arange(len(values.diagonal))
         K = values.block(every, every)
         self._centring = Centring.of(K)

@@ -1,5 +1,6 @@
 """Detection by a model of the data: what is improbable does not belong."""
 
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -8,14 +9,16 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from latently.data.tables.matrix import as_matrix
+from latently.data.sources.chunks import ChunkSource
+from latently.data.tables import frames
 from latently.detect.base import Detector
-from latently.detect.read import column_names
+from latently.detect.model_reasons import Asked
+from latently.detect.read import column_names, in_memory, some_rows
 from latently.detect.reasons import told_rows
 from latently.distributions.base import Distribution
 from latently.kernel.base import Array, length
 from latently.learn.estimator.parameters import checked
-from latently.learn.estimator.table import read_rows
+from latently.learn.estimator.table import adopt_columns, read_rows
 
 
 class ModelDetector(Detector):
@@ -74,20 +77,37 @@ class ModelDetector(Detector):
         Parameters
         ----------
         X
-            Rows as the model takes them; a list of sequences for a hidden Markov model.
+            Rows as the model takes them; a list of sequences for a hidden Markov model. Files and Dask collections, if
+            the model takes them: the threshold is then learnt from at most 64 megabytes of rows.
         y
             Classes, for a naive Bayes classifier.
         """
-        asked = self._asked(X, reset=True)
         model: Any = _gaussian() if self.model is None else self.model
-        if not self.refit:
-            self.model_ = model
-        elif isinstance(model, Distribution):
-            self.model_ = model.fit(asked)  # type: ignore[attr-defined]
-        else:
-            target = {} if y is None or not _is_classifier(model) else {"y": y}
-            self.model_ = clone(model).fit(*_sequences(asked), **target)
+        if isinstance(X, ChunkSource):
+            return self._fit_source(model, X, y)
+        asked = self._asked(X, reset=True)
+        self.model_ = self._fitted(model, *_sequences(asked), y=y) if self.refit else _nameless(model)
         self._settle(self._scores(asked))
+        return self
+
+    def _fitted(self, model: Any, *X: Any, y: Any) -> Any:
+        if isinstance(model, Distribution):
+            return model.fit(*X)  # type: ignore[attr-defined]
+        return clone(model).fit(*X, **({} if y is None or not _is_classifier(model) else {"y": y}))
+
+    def _fit_source(self, model: Any, source: ChunkSource, y: Any) -> Self:
+        """Let the model learn from all chunks; the threshold is learnt from a draw, if rows are many."""
+        if _is_sequence_model(model):
+            raise ValueError(
+                "sequences are scored in memory: fit the model to the files, and give it with refit=False and some "
+                "sequences as a list of arrays"
+            )
+        rows = some_rows(self, source)
+        if self.refit and isinstance(model, Distribution):
+            self.model_ = self._fitted(model, in_memory(self, source)[0], y=None)
+        else:
+            self.model_ = _nameless(self._fitted(model, source, y=y) if self.refit else model)
+        self._settle(self._scores(self._asked(rows, reset=True)))
         return self
 
     def score_samples(self, X: Any) -> Array:
@@ -99,62 +119,22 @@ class ModelDetector(Detector):
         """Tell which columns make each row improbable; see `Detector.explain`.
 
         "surprise" of a column is -log p of its value given the rest of the row, "expected" what the model puts there
-        if it is left out. The column with the most surprise, beside what it mostly has, comes first.
+        if it is left out: of categories the most probable one, without "sd". The most surprising column comes first.
         """
         check_is_fitted(self)
-        rows = np.asarray(as_matrix(X, allow_nan=True), dtype=float)
         if _is_sequence_model(self.model_):
             raise ValueError("explain tells of columns of tables; this model scores sequences")
         scores = self.score_samples(X)
-        names = column_names(self, rows.shape[1])
-        parts = [self._column(X, rows, scores, j) for j in range(rows.shape[1])]
-        told = [_ordered([part[i] | {"column": names[j]} for j, part in enumerate(parts)]) for i in range(len(rows))]
-        return told_rows(scores, self, told, n_columns)
-
-    def _column(self, X: Any, rows: Array, scores: Array, j: int) -> list[dict[str, Any]]:
-        """What is told of one column, for each row."""
-        without = self._scores_without(rows, j)
-        surprise = without - scores
-        expected, sd = self._expected(rows, j)
-        return [
-            {
-                "value": None if np.isnan(rows[i, j]) else float(rows[i, j]),
-                "surprise": 0.0 if np.isnan(rows[i, j]) else float(surprise[i]),
-                "expected": float(expected[i]),
-                "sd": float(sd[i]),
-                "deviation": 0.0 if np.isnan(rows[i, j]) else float((rows[i, j] - expected[i]) / sd[i]),
-                "score_if_expected": float(without[i]),
-            }
-            for i in range(len(rows))
-        ]
-
-    def _scores_without(self, rows: Array, j: int) -> Array:
-        """(n,) log density of the other columns."""
-        rest = [c for c in range(rows.shape[1]) if c != j]
-        if not rest:
-            return np.zeros(len(rows))
-        if isinstance(self.model_, Distribution):
-            return np.asarray(self.model_.marginal(rest).log_prob(rows[:, rest]))
-        hidden = rows.copy()
-        hidden[:, j] = np.nan
-        return np.asarray(self.model_.score_samples(hidden))
-
-    def _expected(self, rows: Array, j: int) -> tuple[Array, Array]:
-        """(n,) mean and deviation of a column given the others; alone, where the model has no such thing."""
-        if hasattr(self.model_, "impute_mean") and hasattr(self.model_, "impute_interval"):
-            hidden = rows.copy()
-            hidden[:, j] = np.nan
-            low, high = self.model_.impute_interval(hidden)
-            spread = np.maximum((high[:, j] - low[:, j]) / 3.29, np.finfo(float).tiny)  # a 90 % interval
-            return np.asarray(self.model_.impute_mean(hidden)[:, j]), np.asarray(spread)
-        if isinstance(self.model_, Distribution):
-            alone = self.model_.marginal([j])
-            return np.full(len(rows), float(alone.mean[0])), np.full(len(rows), float(np.sqrt(alone.variance[0])))
-        return np.full(len(rows), float(np.nanmean(rows[:, j]))), np.ones(len(rows))
+        asked = Asked.of(self.model_, X, lambda width: column_names(self, width))
+        return told_rows(scores, self, asked.columns(scores), n_columns)
 
     def _asked(self, X: Any, *, reset: bool) -> Any:
         """A table as floats with NaN, or what only the model can read."""
-        if _is_list_of_sequences(X) or _has_schema(self.model):
+        if _is_list_of_sequences(X):
+            return X
+        if _has_schema(self.model):
+            if frames.is_frame(X):
+                adopt_columns(self, frames.column_names(X), reset=reset)
             return X
         return read_rows(self, X, reset=reset, allow_nan=True)
 
@@ -188,8 +168,13 @@ def _gaussian() -> Any:
     return GaussianMixture(1)
 
 
-def _ordered(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(columns, key=lambda entry: -max(entry["surprise"], abs(entry["deviation"]) - 2.0))
+def _nameless(model: Any) -> Any:
+    """The model without names of columns, which the detector checks: it is asked about floats."""
+    if _has_schema(model) or not hasattr(model, "feature_names_in_"):
+        return model
+    found = copy(model)
+    del found.feature_names_in_
+    return found
 
 
 def _is_classifier(model: Any) -> bool:

@@ -1,44 +1,21 @@
 """One-class support vector machine."""
 
-from numbers import Integral, Real
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from latently.detect.support import NAMES, KernelDetector, checked_weights, guessed_start
-from latently.kernel.base import Array, Kernel
-from latently.learn.estimator.parameters import checked
-
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(NAMES), callable, Kernel],
-    "degree": [Interval(Integral, 0, None, closed="left")],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "tol": [Interval(Real, 0.0, None, closed="neither")],
-    "nu": [Interval(Real, 0.0, 1.0, closed="right")],
-    "shrinking": ["boolean"],
-    "cache_size": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, -1, None, closed="left")],
-    "contamination": [None, Interval(Real, 0.0, 0.5, closed="right")],
-}
-_WEIGHTS = "gamma='scale' is one over the variance of all rows, whatever their weights, as in scikit-learn"
-EXPECTED_FAILURES = {
-    "law_density_integrates_to_one": "scores are not log densities",
-    "law_trace_never_falls": "the solver keeps no trace, and tol=0 is refused, as in scikit-learn",
-}
-ORDER = "the solution is found to within tol, from a start that depends on the order"
-WEIGHTED_FAILURES = {
-    **{f"check_sample_weight_equivalence_on_{kind}_data": _WEIGHTS for kind in ("dense", "sparse")},
-    "law_weights_equal_repeats": _WEIGHTS,
-    "law_row_order_does_not_matter": ORDER,
-}
+from latently.detect.read import in_memory
+from latently.detect.support import BoundaryDetector, checked_weights, guessed_start
+from latently.kernel.base import Array
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 
-class OneClassSVM(KernelDetector):
+@stores_parameters
+class OneClassSVM(BoundaryDetector):
     """One-class support vector machine: the hyperplane that parts most rows from the origin in feature space.
 
-    Takes the place of scikit-learn's class of the same name, and finds the same solution.
+    A drop-in replacement for scikit-learn's class of the same name, and finds the same solution.
 
     Parameters
     ----------
@@ -87,34 +64,13 @@ class OneClassSVM(KernelDetector):
     np.int64(-1)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS | {"verbose": ["verbose"]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BoundaryDetector._parameter_constraints,
+        "verbose": ["verbose"],
+    }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        nu: float = 0.5,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        verbose: bool = False,
-        max_iter: int = -1,
-        contamination: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.contamination = contamination
+    _: KW_ONLY
+    verbose: bool = False
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -129,6 +85,7 @@ class OneClassSVM(KernelDetector):
         sample_weight
             (n,) weights of the rows: of how much each may add to the solution.
         """
+        X, _, sample_weight = in_memory(self, X, None, sample_weight)
         things, values = self._begin(X)
         upper = checked_weights(sample_weight, len(values.diagonal))
         start = guessed_start(values, upper, self.nu * float(upper.sum()))
@@ -151,6 +108,3 @@ class OneClassSVM(KernelDetector):
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         return np.asarray(self.dual_coef_ @ self.support_vectors_)
-
-    def _expected_failed_checks(self) -> dict[str, str]:
-        return EXPECTED_FAILURES | WEIGHTED_FAILURES

@@ -12,6 +12,7 @@ from latently.kernel.base import Array
 
 _RIDGE = 1e-9  # of the correlations, so that collinear columns have a prediction
 _MANY = 500  # columns, beyond which predictions from all others take too long
+_SURPRISE = 3.0  # nats, from which a category is told of: a chance of one in twenty
 _USUAL = 0.99  # share of rows, the nearest ones, that the second estimate is made of
 
 
@@ -106,11 +107,10 @@ class Findings:
 def explained(detector: Any, X: Any, reasons: Reasons, n_columns: int) -> list[dict[str, Any]]:
     """What `Detector.explain` gives."""
     rows = np.asarray(read_table(detector, X, reset=False), dtype=float)
-    frame = _reframe(X)
-    scores = detector.score_samples(frame(rows))
+    scores = detector.score_samples(frames.from_array(rows, X))
     order, expected = _greedy(reasons, rows, n_columns)
     deviations = (rows - expected) / reasons.sd
-    found = Findings(rows, expected, deviations, _mended_scores(detector, frame, rows, expected), order)
+    found = Findings(rows, expected, deviations, _mended_scores(detector, X, rows, expected), order)
     told = [_columns(reasons, found, i) for i in range(len(rows))]
     return told_rows(scores, detector, told, n_columns)
 
@@ -166,41 +166,36 @@ def told_rows(
     return rows
 
 
-def _reframe(X: Any) -> Any:
-    """A function from an array back to the kind of table that X is, so that names are kept."""
-    if not frames.is_frame(X):
-        return lambda rows: rows
-    import narwhals.stable.v1 as nw
-
-    table = nw.from_native(X, eager_only=True)
-    names = table.columns
-
-    def rebuilt(rows: Array) -> Any:
-        made = {name: rows[:, j] for j, name in enumerate(names)}
-        return nw.from_dict(made, backend=nw.get_native_namespace(table)).to_native()
-
-    return rebuilt
-
-
-def _mended_scores(detector: Any, frame: Any, rows: Array, expected: Array) -> Array:
+def _mended_scores(detector: Any, X: Any, rows: Array, expected: Array) -> Array:
     """(n, d) score of each row with one value replaced by what the others predict."""
     out = np.empty(rows.shape)
     for j in range(rows.shape[1]):
         changed = rows.copy()
         changed[:, j] = expected[:, j]
-        out[:, j] = detector.score_samples(frame(changed))
+        out[:, j] = detector.score_samples(frames.from_array(changed, X))
     return out
 
 
 def _text(decision: float, tail: float, columns: list[dict[str, Any]]) -> str:
     verdict = "an outlier" if decision < 0 else "no outlier"
-    telling = [entry for entry in columns if abs(entry["deviation"]) >= 2.0]
+    telling = [entry for entry in columns if _is_telling(entry)]
     start = f"{verdict}: {100 * tail:.2g} % of usual rows score as low"
     if not telling:
         return f"{start}; no single value is far from what the others predict"
-    said = [
-        f"{c['column']} is {c['value']:.4g}, where the others predict {c['expected']:.4g} ± {c['sd']:.2g} "
-        f"({abs(c['deviation']):.1f} sd too {'high' if c['deviation'] > 0 else 'low'})"
-        for c in telling
-    ]
-    return f"{start}; " + "; ".join(said)
+    return f"{start}; " + "; ".join(map(_said, telling))
+
+
+def _is_telling(entry: dict[str, Any]) -> bool:
+    odd = entry["sd"] is None and entry["value"] not in (None, entry["expected"]) and entry["surprise"] > _SURPRISE
+    return bool(odd or abs(entry["deviation"]) >= 2.0)
+
+
+def _said(entry: dict[str, Any]) -> str:
+    if entry["sd"] is None:  # a category
+        chance = f"1 in {np.exp(min(entry['surprise'], 30.0)):.2g}"
+        return f"{entry['column']} is {entry['value']}, where the others predict {entry['expected']} (chance {chance})"
+    far = f"{abs(entry['deviation']):.1f} sd too {'high' if entry['deviation'] > 0 else 'low'}"
+    return (
+        f"{entry['column']} is {entry['value']:.4g}, where the others predict {entry['expected']:.4g} ± "
+        f"{entry['sd']:.2g} ({far})"
+    )

@@ -1,5 +1,6 @@
 """Semi-supervised data description: a boundary that follows what experts know of some rows."""
 
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -7,18 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latently.detect.ball import descend
-from latently.detect.one_class import EXPECTED_FAILURES, ORDER, SHARED_CONSTRAINTS
-from latently.detect.support import KernelDetector, guessed_start
+from latently.detect.ball import descend, most_weight
+from latently.detect.read import in_memory
+from latently.detect.support import EXPECTED_FAILURES, ORDER, BoundaryDetector, guessed_start
 from latently.kernel.base import Array
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.qp import Solution
 
 _HALVINGS = 40
 _CLOSE = 1e-3  # of a margin: nearer than that is not sought
 
 
-class SemiSupervisedSVDD(KernelDetector):
+@stores_parameters
+class SemiSupervisedSVDD(BoundaryDetector):
     """Anomaly detection with a few labels (Goernitz, Kloft, Rieck and Brefeld, 2013).
 
     Most rows are without a label and mostly belong. Labelled rows lie on their side of the boundary by a margin that is
@@ -61,42 +63,16 @@ class SemiSupervisedSVDD(KernelDetector):
     array([-1, -1, -1, -1, -1, -1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS | {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = BoundaryDetector._parameter_constraints | {
         "kappa": [Interval(Real, 0.0, 1.0, closed="left")],
         "labelled_weight": [Interval(Real, 0.0, None, closed="neither")],
         "method": [StrOptions({"convex", "ball"})],
     }
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        nu: float = 0.5,
-        kappa: float = 0.5,
-        labelled_weight: float = 3.0,
-        method: Literal["convex", "ball"] = "convex",
-        shrinking: bool = True,
-        cache_size: float = 200,
-        max_iter: int = -1,
-        contamination: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.kappa = kappa
-        self.labelled_weight = labelled_weight
-        self.method = method
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.contamination = contamination
+    _: KW_ONLY
+    kappa: float = 0.5
+    labelled_weight: float = 10.0
+    method: Literal["convex", "ball"] = "convex"
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -110,6 +86,7 @@ class SemiSupervisedSVDD(KernelDetector):
             (n,) 1 for rows known to belong, -1 for known outliers, 0 for all others; no labels if None. A target of
             another kind, without -1, is not used.
         """
+        X, y, _ = in_memory(self, X, y)
         things, values = self._begin(X)
         own = np.asarray(values.diagonal, dtype=float)
         labels = _labels(y, len(own))
@@ -147,7 +124,7 @@ class SemiSupervisedSVDD(KernelDetector):
         With a margin g, labelled rows have a linear term of -g. Their weight grows with g, so g is found by bisection;
         each solution starts from the one before.
         """
-        wanted = self.kappa * _most_weight(upper, signs, known, float(signs @ start))
+        wanted = self.kappa * most_weight(upper, signs, known, float(signs @ start))
 
         def solved(margin: float, begin: Array) -> tuple[Solution, float]:
             found = self._solved(values, begin, upper, p=np.where(known, -margin, 0.0), y=signs)
@@ -190,12 +167,6 @@ class SemiSupervisedSVDD(KernelDetector):
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return EXPECTED_FAILURES | {"law_row_order_does_not_matter": ORDER}
-
-
-def _most_weight(upper: Array, signs: Array, known: npt.NDArray[np.bool_], total: float) -> float:
-    """The most weight that labelled rows can have: outliers are balanced by rows that belong."""
-    outliers = min(float(upper[signs < 0].sum()), float(upper[signs > 0].sum()) - total)
-    return outliers + min(float(upper[known & (signs > 0)].sum()), total + outliers)
 
 
 def _labels(y: Any, n: int) -> Array:

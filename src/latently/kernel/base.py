@@ -146,6 +146,8 @@ def take(X: Any, rows: Sequence[int] | npt.NDArray[Any]) -> Any:
     """Some things of a collection: rows of an array, a sparse matrix or a frame, entries of a list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
+    if hasattr(X, "column_names") and hasattr(X, "take"):  # an Arrow table
+        return X.take(rows)
     if hasattr(X, "shape") and len(X.shape) >= 1:
         return X[rows]
     return [X[i] for i in rows]

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from latently.data.tables import frames
 from latently.kernel.base import Array, Kernel
 
 Information = Literal["empirical", "diagonal", "exact", "none"]
@@ -25,8 +26,8 @@ class HasFisherScores(Protocol):
 def fisher_scores(model: Any, X: Any) -> Array:
     """Gradients (n, P) of the log density of each row (or sequence) in the parameters of a fitted model.
 
-    A model answers by itself if it has a method `fisher_scores`, as hidden Markov models have. Gaussian and Bernoulli
-    mixtures are known by their fitted attributes. Others can be added: `fisher_scores.register(MyModel)`.
+    A model answers by itself if it has a method `fisher_scores`, as all mixtures and hidden Markov models of latently
+    have. Others can be added: `fisher_scores.register(MyModel)`.
 
     Examples
     --------
@@ -40,10 +41,6 @@ def fisher_scores(model: Any, X: Any) -> Array:
     """
     if isinstance(model, HasFisherScores):
         return np.asarray(model.fisher_scores(*_sequences(X)), dtype=float)
-    if hasattr(model, "covariances_") and hasattr(model, "means_"):
-        return _gaussian_scores(model, np.asarray(X, dtype=float))
-    if hasattr(model, "probabilities_") and hasattr(model, "weights_"):
-        return _bernoulli_scores(model, np.asarray(X, dtype=float))
     raise TypeError(
         f"{type(model).__name__} has no method fisher_scores(X): give one to it, or register a function for its class "
         "(latently.kernel.fisher.fisher_scores.register)"
@@ -120,7 +117,7 @@ class FisherKernel(FeatureKernel):
     def _root(self, X: Any) -> Array:
         """(P, r) a square root of the inverse information; directions that nothing depends on are left out."""
         if self.information == "exact":
-            gradients = fisher_scores(self.model, self._drawn())
+            gradients = fisher_scores(self.model, self._drawn(X))
         else:
             gradients = fisher_scores(self.model, X)
         if self.information == "none":
@@ -133,14 +130,15 @@ class FisherKernel(FeatureKernel):
         kept = values > _ROUNDING * max(values[-1], 0.0)
         return np.asarray(vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None])
 
-    def _drawn(self) -> Any:
-        """Rows drawn from the model; of a model of sequences, sequences of ten rows."""
+    def _drawn(self, X: Any) -> Any:
+        """Rows drawn from the model, as a table like X; of a model of sequences, sequences of ten rows."""
         if hasattr(self.model, "score_sequences"):
             seeds = np.random.default_rng(self.random_state).integers(2**31, size=self.n_draws)
             return [self.model.sample(10, random_state=int(seed))[0] for seed in seeds]
         model = copy(self.model)
         model.random_state = self.random_state
-        drawn = model.sample(self.n_draws)
+        named = {"like": X} if hasattr(model, "schema_") and frames.is_frame(X) else {}
+        drawn = model.sample(self.n_draws, **named)
         return drawn[0] if isinstance(drawn, tuple) else drawn
 
 
@@ -162,40 +160,3 @@ def _sequences(X: Any) -> tuple[Any, ...]:
     if not (isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 2):
         return (X,)
     return np.concatenate([np.asarray(part) for part in X]), np.array([len(part) for part in X])
-
-
-def _weight_scores(shares: Array, weights: Array) -> Array:
-    """(n, K) gradient in the logits of the weights; none if there is one component only."""
-    return shares - weights if len(weights) > 1 else np.zeros((len(shares), 0))
-
-
-def _gaussian_scores(model: Any, X: Array) -> Array:
-    """Of logits of the weights, means and covariances."""
-    shares, means = np.asarray(model.predict_proba(X)), np.asarray(model.means_)
-    kind, d = model.covariance_type, X.shape[1]
-    pieces = [_weight_scores(shares, np.asarray(model.weights_))]
-    tied = 0.0
-    for k, mean in enumerate(means):
-        gap = np.nan_to_num(X - mean)  # a missing value says nothing
-        if kind in ("full", "tied"):
-            inverse = np.linalg.inv(model.covariances_[k] if kind == "full" else model.covariances_)
-            pull = gap @ inverse
-            outer = 0.5 * (pull[:, :, None] * pull[:, None, :] - inverse)[:, *np.tril_indices(d)]
-        else:
-            variances = np.broadcast_to(model.covariances_[k], (d,))
-            pull = gap / variances
-            outer = 0.5 * (pull * gap - ~np.isnan(X))
-            outer = outer if kind == "diag" else outer.sum(axis=1, keepdims=True)
-        pieces.append(shares[:, [k]] * pull)
-        if kind == "tied":
-            tied = tied + shares[:, [k]] * outer
-        else:
-            pieces.append(shares[:, [k]] * outer)
-    return np.hstack([*pieces, tied] if kind == "tied" else pieces)
-
-
-def _bernoulli_scores(model: Any, X: Array) -> Array:
-    """Of logits of the weights and of the probabilities."""
-    shares = np.asarray(model.predict_proba(X))
-    gaps = [shares[:, [k]] * np.nan_to_num(X - p) for k, p in enumerate(np.asarray(model.probabilities_))]
-    return np.hstack([_weight_scores(shares, np.asarray(model.weights_)), *gaps])

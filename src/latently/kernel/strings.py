@@ -9,7 +9,8 @@ from latently.kernel.base import Array, Kernel
 from latently.kernel.blocks import filled, for_blocks
 from latently.kernel.ngrams import Codes, check_decay, check_lengths, counted, encoded, joined, listed, ngrams
 
-_FREQUENT = 0.2  # an n-gram that so many strings have goes into a matrix product: scattered additions take longer
+_FREQUENT = 0.15  # an n-gram that so many strings have goes into a matrix product: scattered additions take longer
+_EXACT = 2.0**24  # whole numbers below this are exact in single precision
 
 
 class StringKernel(Kernel):
@@ -175,14 +176,22 @@ def _shared(left: Codes, right: Codes, same: bool) -> Array:
     others = rows if same else counted(right, width)
     n = len(right.starts) - 1
     frequent = np.flatnonzero(np.bincount(others.grams, minlength=width) > _FREQUENT * n)
-    table = rows.dense(frequent)
-    out = table @ (table if same else others.dense(frequent)).T
+    out = _product(rows.dense(frequent), None if same else others.dense(frequent))
     rows, listed = rows.without(frequent), others.without(frequent).owners()
 
     def fill(first: int, last: int) -> None:
         compiled.kernel.strings.shared_counts(rows.indptr, rows.grams, rows.counts, *listed, first, last, same, out)
 
     return filled(out, fill, same)
+
+
+def _product(X: Array, Y: Array | None) -> Array:
+    """X Y' of counts, in single precision where that is exact: no value is above the larger of the squared norms."""
+    most = max(float((each * each).sum(axis=1).max(initial=0.0)) for each in (X, X if Y is None else Y))
+    kind: Any = np.float32 if most < _EXACT else np.float64
+    left = X.astype(kind, copy=False)
+    right = left if Y is None else Y.astype(kind, copy=False)
+    return np.asarray(left @ right.T, dtype=np.float64)
 
 
 def _aligned(left: Codes, right: Codes, same: bool) -> Array:

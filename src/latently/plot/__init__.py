@@ -1,6 +1,7 @@
 """Pictures: Display classes that keep the numbers they show; matplotlib is loaded when the first is drawn."""
 
 from latently.plot.density import DensityDisplay
+from latently.plot.detect import OutlierReasonsDisplay, OutlierRegionsDisplay, OutlierScoresDisplay
 from latently.plot.factors import BiplotDisplay, CanonicalPairsDisplay, LoadingsDisplay, ScreeDisplay
 from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
@@ -23,6 +24,9 @@ __all__ = [
     "LoadingsDisplay",
     "MissingnessDisplay",
     "MixtureDisplay",
+    "OutlierReasonsDisplay",
+    "OutlierRegionsDisplay",
+    "OutlierScoresDisplay",
     "PartialDependenceDisplay",
     "PosteriorDisplay",
     "ResponsibilitiesDisplay",

@@ -1,8 +1,8 @@
 """From a table to a report."""
 
 import time as clock
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
 import numpy as np
@@ -20,6 +20,7 @@ from latently.report.sections.insights import insights
 from latently.report.sections.limits import limits
 from latently.report.sections.map import POINTS, row_map
 from latently.report.sections.missing import missing
+from latently.report.sections.second_opinion import chosen
 from latently.report.sections.selection import selection
 from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
 from latently.report.sections.target import target as predict
@@ -49,6 +50,7 @@ def explore(
     codes: Codes = "apply",
     seed: int = 0,
     max_rows: int = MAX_ROWS,
+    detectors: Sequence[Any] | None = None,
     name: str | None = None,
     total_rows: int | None = None,
     progress: Progress | None = None,
@@ -76,6 +78,9 @@ def explore(
     max_rows
         Rows that models and tests look at; of more rows a sample is taken. Columns, missing values and strange
         rows are looked at in all rows.
+    detectors
+        Other detectors that are asked about the rows that do not belong: names ("kernel density", "one-class SVM",
+        "SVDD", "kernel PCA", "model", "combined") or detectors of `latently.detect`; the first two if None.
     name
         What to call the table.
     total_rows
@@ -105,27 +110,40 @@ def explore(
     _check_numbers(seed, max_rows, total_rows)
     if codes not in get_args(Codes):
         raise ValueError(f"codes must be one of {quote(get_args(Codes))}, got {codes!r}")
+    chosen(detectors)
+    asked = _Asked(target, time, codes, int(seed), int(max_rows), name, total_rows, detectors)
     # many small products: more than one thread for each costs more than it gains
     with single_threaded_blas():
-        contents = _contents(
-            table, target, time, (codes, int(seed), int(max_rows), name, total_rows), _teller(progress)
-        )
+        contents = _contents(table, asked, _teller(progress))
     contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
     return Report({key: contents[key] for key in _ORDER})
 
 
-def _contents(table: Any, target: str | None, time: str | None, how: tuple[Any, ...], tell: Tell) -> dict[str, Any]:
-    codes, seed, max_rows, name, total_rows = how
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What `explore` was asked for; see there."""
+
+    target: str | None
+    time: str | None
+    codes: Codes
+    seed: int
+    max_rows: int
+    name: str | None
+    total_rows: int | None
+    detectors: Sequence[Any] | None
+
+
+def _contents(table: Any, asked: _Asked, tell: Tell) -> dict[str, Any]:
     tell("reading")
-    judged = [judge(raw, codes) for raw in read_columns(table)]
-    _check_names([column.name for column in judged], target=target, time=time)
-    judged = [_unmodelled(column) if column.name == time else column for column in judged]
-    prepared = prepare(judged, len(judged[0].raw), max_rows, seed)
+    judged = [judge(raw, asked.codes) for raw in read_columns(table)]
+    _check_names([column.name for column in judged], target=asked.target, time=asked.time)
+    judged = [_unmodelled(column) if column.name == asked.time else column for column in judged]
+    prepared = prepare(judged, len(judged[0].raw), asked.max_rows, asked.seed)
     tell("model")
-    study = _study(Study(prepared, time=time), tell)
-    contents = _source(prepared, name, total_rows)
-    contents |= _sections(study, target, time, tell)
-    contents["source"]["sampled"] = _sampled(contents, prepared, total_rows)
+    study = _study(Study(prepared, time=asked.time), tell)
+    contents = _source(prepared, asked.name, asked.total_rows)
+    contents |= _sections(study, asked, tell)
+    contents["source"]["sampled"] = _sampled(contents, prepared, asked.total_rows)
     contents |= {
         "insights": insights(contents),
         "limits": limits(contents, study),
@@ -206,18 +224,19 @@ def _repeats(prepared: Prepared) -> dict[str, int]:
     return {"repeats": prepared.repeats, "copies": prepared.rows - prepared.distinct}
 
 
-def _sections(study: Study, target: str | None, time: str | None, tell: Tell) -> dict[str, Any]:
+def _sections(study: Study, asked: _Asked, tell: Tell) -> dict[str, Any]:
     made: dict[str, Any] = {"columns": columns(study.prepared)}
-    for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map), ("anomalies", anomalies)):
+    for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map)):
         made[name] = _made(section, study)
+    made["anomalies"] = _made(anomalies, study, asked.detectors)
     tell("missing")
     made["missing"] = _made(missing, study)
     tell("dependencies")
-    made["dependencies"] = _made(dependencies, study, ordered=time is not None)
+    made["dependencies"] = _made(dependencies, study, ordered=asked.time is not None)
     tell("target")
-    made["target"] = None if target is None else _made(predict, study, target)
+    made["target"] = None if asked.target is None else _wanted("target", predict, study, asked.target)
     tell("time")
-    made["time"] = None if time is None else _made(follow, study, time)
+    made["time"] = None if asked.time is None else _wanted("time", follow, study, asked.time)
     return made
 
 
@@ -226,6 +245,14 @@ def _made(section: Callable[..., dict[str, Any]], study: Study, *given: Any, **h
         return section(study, *given, **how)
     except Skipped as reason:
         return {"skipped": str(reason)}
+
+
+def _wanted(what: str, section: Callable[..., dict[str, Any]], study: Study, name: str) -> dict[str, Any]:
+    """A section that was asked for by a column: an error if the column cannot be used."""
+    try:
+        return section(study, name)
+    except Skipped as reason:
+        raise ValueError(f"{what}: {reason}") from None
 
 
 def _sampled(contents: dict[str, Any], prepared: Prepared, total_rows: int | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""How sure a Gaussian mixture's parameters are: standard errors from the observed information."""
+"""How a Gaussian mixture's density depends on its parameters, and how sure they are: gradients, standard errors."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from latently.cluster.gaussian.labels import with_labels
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.sources.chunks import ChunkSource
 from latently.distributions.components.gaussian.free import free_directions
-from latently.distributions.components.gaussian.gradient import gradients
+from latently.distributions.components.gaussian.gradient import gradients, packed_scores
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import labelled_components
 from latently.learn.engine.information import inverse_information
@@ -25,10 +25,22 @@ _STEP = 1e-4
 
 
 class GaussianErrors:
-    """Standard errors of weights, means and covariances."""
+    """Fisher scores, and standard errors of weights, means and covariances."""
 
     _known_source: Callable[..., tuple[ChunkSource, Labels | None]]
     _model: Callable[[float], GaussianMixtureModel]
+
+    def fisher_scores(self: Any, X: Any) -> Array:
+        """Gradients (n, parameters) of the log density of each row; missing values are left out of it.
+
+        Parameters are the logits of the weights, the means, and the logarithms of variances or the Cholesky factors of
+        covariances, their diagonals as logarithms. `latently.kernel.FisherKernel` compares rows by them.
+        """
+        rows = np.asarray(self._read(X), dtype=np.float64)
+        shares = self._memberships(rows)
+        weights = shares - self.weights_ if len(self.weights_) > 1 else np.zeros((len(rows), 0))
+        params = GaussianParams.in_own_units(self.covariance_type, self.means_, self.covariances_)
+        return np.hstack([weights, packed_scores(params, rows, np.ascontiguousarray(shares.T))])
 
     def standard_errors(self, X: Any, sample_weight: Any = None, *, labels: Any = None) -> dict[str, Array]:
         """Standard errors of the parameters, from the curvature of the objective on the rows that were fitted.

@@ -211,6 +211,14 @@ class TableMixture(
         """The mixture itself as a distribution over the columns of the encoded table."""
         return MixtureDistribution(self.weights_, self.components_)
 
+    def fisher_scores(self, X: Any) -> Array:
+        """Gradients (n, parameters) of the log density of each row; missing values are left out of it.
+
+        Parameters are in coordinates without bounds: logits of weights and probabilities, means, logarithms of
+        variances and rates, Cholesky factors of matrices. `latently.kernel.FisherKernel` compares rows by them.
+        """
+        return self.model_.scores(self.parameters_, self._read(X))
+
     def _scores(self, rows: Array) -> Array:
         found = super()._scores(rows)
         return np.where(found < LOG_ZERO / 2, -np.inf, found)

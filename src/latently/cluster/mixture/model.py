@@ -90,6 +90,16 @@ class MixtureModel:
         """(n, K) log p(x_i, component k)."""
         return np.ascontiguousarray(self.joint(params, Slab(np.asarray(X, dtype=np.float64))).T)
 
+    def scores(self, params: MixtureParams, X: Array) -> Array:
+        """Gradients (n, P) of the log density of each row: in the logits of the weights, and in each block's vector."""
+        slab = Slab(np.asarray(X, dtype=np.float64))
+        R = self.joint(params, slab)
+        normalise(R)
+        free = len(params.weights) > 1 and self.limits is None
+        weights = R.T - params.weights if free else np.zeros((len(X), 0))
+        pairs = zip(self.blocks, params.parts, strict=True)
+        return np.hstack([weights, *(block.scores(theta, slab, R) for block, theta in pairs)])
+
     def update(self, params: MixtureParams, stats: MixtureSums) -> MixtureParams:
         """Weights, and the parameters of every block."""
         weights = self.kept_weights(np.maximum(stats.weight, 0.0) + self.pseudo)

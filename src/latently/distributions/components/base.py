@@ -198,6 +198,12 @@ class Block(ABC):
     def gradient(self, theta: Any, stats: Any) -> Array:
         """Gradient (P,) of log-likelihood and log prior in the vector, from statistics under these parameters."""
 
+    def scores(self, theta: Any, slab: Slab, R: Array) -> Array:
+        """Gradients (n, P) of the log density of each row in the vector, with responsibilities R (K, n); no prior."""
+        flat = self.without_prior()
+        rows = [(Slab(slab.X[i : i + 1]), R[:, i : i + 1]) for i in range(len(slab.X))]
+        return np.array([flat.gradient(theta, flat.expect(theta, row, shares)) for row, shares in rows])
+
     @abstractmethod
     def directions(self, theta: Any) -> Directions:
         """In which directions the vector is free to move, and by how much."""

@@ -80,6 +80,11 @@ class CategoryBlock(DiscreteBlock):
         events = np.ascontiguousarray(counts[:-1].T)
         return Tally(events, self._totals(events))
 
+    def _row_counts(self, X: Array) -> tuple[Array, Array]:
+        """Which category each row has, and whether its column is observed, as often as it has categories."""
+        codes = [column[:, None] == np.arange(width) for column, width in zip(X.T, self.widths, strict=True)]
+        return np.hstack(codes).astype(np.float64), np.repeat(~np.isnan(X), self.widths, axis=1).astype(np.float64)
+
     def _with_prior(self, stats: Tally) -> tuple[Array, Array]:
         # rows forgotten with other responsibilities than they were learnt with may leave less than nothing
         events, _ = super()._with_prior(replace(stats, events=np.maximum(stats.events, 0.0)))

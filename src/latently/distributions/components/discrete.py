@@ -153,11 +153,25 @@ class DiscreteBlock(LimitedBlock):
     def gradient(self, theta: Values, stats: Tally) -> Array:
         """Events less those expected; none along what is fixed."""
         events, trials = self._with_prior(stats)
-        found = events - theta.values * trials
-        if self.limits is not None:
-            (allowed,) = self.limits.values()
-            found = found * ~allowed.fixed
+        found = (events - theta.values * trials) * self._free(theta)
         return np.asarray(found[self._used(theta)])
+
+    def scores(self, theta: Values, slab: Slab, R: Array) -> Array:
+        """Events of each row less those expected."""
+        events, trials = self._row_counts(slab.take(self.places))
+        found = R.T[:, :, None] * (events[:, None, :] - theta.values * trials[:, None, :])
+        return np.asarray(found[:, self._used(theta)] * self._free(theta)[self._used(theta)])
+
+    def _row_counts(self, X: Array) -> tuple[Array, Array]:
+        """Events and trials (n, T) of each row."""
+        return np.nan_to_num(X), (~np.isnan(X)).astype(np.float64)
+
+    def _free(self, theta: Values) -> Mask:
+        """(K, T) which numbers are not fixed."""
+        if self.limits is None:
+            return np.ones(theta.values.shape, dtype=bool)
+        (allowed,) = self.limits.values()
+        return np.asarray(~allowed.fixed)
 
     def step_sizes(self, theta: Values, stats: Tally) -> Array:
         """From the variance of what is counted; what the data hardly speak about moves no further than a unit."""

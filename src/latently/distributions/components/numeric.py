@@ -11,7 +11,7 @@ from latently.distributions.components.constraints import Allowed, LimitedBlock
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
-from latently.distributions.components.slab import FLOOR, floored, inside
+from latently.distributions.components.slab import FLOOR, Slab, floored, inside
 from latently.distributions.inputs import Array
 from latently.distributions.priors.base import PER_STRENGTH
 from latently.distributions.statistics import Moments
@@ -78,10 +78,17 @@ class NumericBlock(GaussianBlock, LimitedBlock):
 
     def gradient(self, theta: GaussianParams, stats: Moments) -> Array:
         """Gradient of log-likelihood and log prior; none along what is fixed."""
-        found = super().gradient(theta, stats)
+        return np.asarray(super().gradient(theta, stats) * self._free())
+
+    def scores(self, theta: GaussianParams, slab: Slab, R: Array) -> Array:
+        """Gradients (n, P) of the log density of each row; none along what is fixed."""
+        return np.asarray(super().scores(theta, slab, R) * self._free())
+
+    def _free(self) -> Any:
+        """(P,) which numbers of the vector are not fixed."""
         if self.limits is None:
-            return found
-        return np.asarray(found * np.concatenate([~self.limits[name].fixed.ravel() for name in ("mean", "variance")]))
+            return True
+        return np.concatenate([~self.limits[name].fixed.ravel() for name in ("mean", "variance")])
 
 
 def _column_prior(name: str, mean: float, variance: float, given: Any) -> tuple[float, float, float, float]:

@@ -98,7 +98,7 @@ def _named(estimator: Any, verb: str, answer: Any) -> dict[str, Any]:
         return {name: table.column(name) for name in table.column_names}
     values = np.asarray(answer)
     if values.ndim == 1:
-        return {_NAMES.get(verb, verb): values}
+        return {getattr(estimator, "_answer_names", _NAMES).get(verb, _NAMES.get(verb, verb)): values}
     return dict(zip(_names(estimator, verb, values.shape[1]), values.T, strict=True))
 
 

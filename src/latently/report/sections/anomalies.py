@@ -1,5 +1,6 @@
 """Rows that do not belong, each with the reason."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ _MARGIN, _LEAST_SPREAD = 1.5, 0.4  # beyond 1.28, the 90 % quantile: some column
 _MOST_FAR = 25.0  # standard deviations, beyond which no size is told
 
 
-def anomalies(study: Study) -> dict[str, Any]:
+def anomalies(study: Study, detectors: Sequence[Any] | None = None) -> dict[str, Any]:
     """Find the rows that are out of line with all others.
 
     Parameters
     ----------
     study
         The table and its model.
+    detectors
+        Which other detectors are asked; see `second_opinion`.
     """
     _, _, strange = study.model()
     prepared = study.prepared
@@ -38,7 +41,7 @@ def anomalies(study: Study) -> dict[str, Any]:
     sure = beliefs(strange.log_p, prepared.rows)
     rows = order[:_MOST_ROWS]
     reasons = _reasons(study, rows)
-    second = second_opinion(prepared.values[:, prepared.numeric], rows)
+    second = second_opinion(prepared.values[:, prepared.numeric], rows, detectors)
     finds = _finds(strange.reach(limit))
     return {
         "text": _text(len(found), prepared.rows, finds),

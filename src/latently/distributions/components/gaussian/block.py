@@ -186,6 +186,10 @@ class GaussianBlock(Block):
         """Gradient of log-likelihood and log prior in the vector."""
         return gradient.packed_gradient(theta, stats, self._prior())
 
+    def scores(self, theta: GaussianParams, slab: Slab, R: Array) -> Array:
+        """Gradients (n, P) of the log density of each row in the vector."""
+        return gradient.packed_scores(theta, slab.take(self.places), R)
+
     def directions(self, theta: GaussianParams) -> Directions:
         """Where the vector is free to move."""
         return gradient.directions(theta, self.learn)

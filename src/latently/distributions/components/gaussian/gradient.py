@@ -7,7 +7,7 @@ import numpy as np
 
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
-from latently.distributions.inputs import Array
+from latently.distributions.inputs import Array, patterns
 from latently.distributions.statistics import Moments
 from latently.distributions.unconstrained import (
     Directions,
@@ -17,6 +17,8 @@ from latently.distributions.unconstrained import (
     cholesky_units,
     from_cholesky_row,
 )
+
+_NUMBERS = 1 << 21  # of gradients in covariances that are made at a time
 
 
 class Gradients(NamedTuple):
@@ -60,6 +62,38 @@ def packed_gradient(params: GaussianParams, stats: Moments, prior: GaussianPrior
     means, inner = gradients(params, stats, prior)
     spread = cholesky_gradient(params.covariances, inner) if params.is_matrix else params.covariances * inner
     return np.concatenate([means.ravel(), spread.ravel()])
+
+
+def packed_scores(params: GaussianParams, X: Array, R: Array) -> Array:
+    """Gradients (n, P) of the log density of each row in the vector of `pack`, with responsibilities R (k, n).
+
+    Missing entries (NaN) are left out: of a matrix only the part of what is observed has a say.
+    """
+    if params.is_matrix:
+        return _matrix_scores(params, X, R)
+    shares, seen = R.T[:, :, None], ~np.isnan(X)[:, None, :]
+    gaps = np.where(seen, X[:, None, :] - params.means, 0.0)
+    pulls = gaps / params.variances
+    spread = shares * (gaps * pulls - seen) / 2
+    spread = spread if params.kind == "diag" else spread.sum(axis=2)
+    return np.hstack([(shares * pulls).reshape(len(X), -1), spread.reshape(len(X), -1)])
+
+
+def _matrix_scores(params: GaussianParams, X: Array, R: Array) -> Array:
+    (k, d), n = params.means.shape, len(X)
+    means, spread = np.zeros((n, k, d)), np.zeros((n, k, d * (d + 1) // 2))
+    for observed, rows in patterns(X):
+        inside = np.ix_(observed, observed)
+        for j, (mean, matrix) in enumerate(zip(params.means, params.matrices, strict=True)):
+            precision = np.zeros((d, d))
+            precision[inside] = np.linalg.inv(matrix[inside])
+            for part in np.array_split(rows, -(-len(rows) * d * d // _NUMBERS)):
+                pulls = np.where(observed, X[part] - mean, 0.0) @ precision
+                inner = (pulls[:, :, None] * pulls[:, None, :] - precision) / 2
+                means[part, j] = R[j, part, None] * pulls
+                spread[part, j] = R[j, part, None] * cholesky_gradient(matrix, inner)
+    spread = spread.sum(axis=1, keepdims=True) if params.kind == "tied" else spread
+    return np.hstack([means.reshape(n, -1), spread.reshape(n, -1)])
 
 
 def directions(params: GaussianParams, learn: str = "mc") -> Directions:
