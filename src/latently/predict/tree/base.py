@@ -1,7 +1,6 @@
 """What classification and regression trees share."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -32,7 +31,6 @@ Array = NDArray[np.float64]
 
 
 _VIEWS: WeakKeyDictionary[Any, tuple[Nodes, TreeView]] = WeakKeyDictionary()  # beside the trees, not a part of them
-_PACKED: WeakKeyDictionary[Any, tuple[Nodes, float, answers.Packed]] = WeakKeyDictionary()
 WHOLE_1, REAL_0 = Interval(Integral, 1, None, closed="left"), Interval(Real, 0.0, None, closed="left")
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -165,8 +163,8 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
         self._adopt(self.nodes_.cut(leaves))
 
     def _adopt(self, nodes: Nodes) -> None:
-        self.nodes_ = nodes
-        self.n_nodes_ = len(nodes)
+        self.nodes_, self.n_nodes_ = nodes, len(nodes)
+        _ = nodes.walk
 
     # pruning
 
@@ -277,19 +275,9 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
     def _values(self, X: Any) -> Array:
         """(n, outputs, classes or 1) values of the leaves."""
         rows = self._rows(X)
-        return self._packed().mean(rows)
+        smoothed = self._smoothed()
+        return answers.mean_of([self.nodes_], rows, None if smoothed is None else [smoothed])
 
-    def _packed(self) -> answers.Packed:
-        """The tree as rows pass through it, kept from one question to the next but not as a part of the model."""
-        m = getattr(self, "m", 0)
-        known = _PACKED.get(self)
-        if known is None or known[0] is not self.nodes_ or known[1] != m:
-            known = self.nodes_, m, answers.Packed.of([self._smoothed()])
-            _PACKED[self] = known
-        return known[2]
-
-    def _smoothed(self) -> Nodes:
-        return self.nodes_
-
-    def _with_values(self, value: Array) -> Nodes:
-        return replace(self.nodes_, value=value)
+    def _smoothed(self) -> Array | None:
+        """Values of the nodes, if they are not those of the rows alone."""
+        return None

@@ -16,7 +16,6 @@ from latently.predict.scores import ClassifierScore
 from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
-from latently.predict.tree.model.nodes import Nodes
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -270,12 +269,12 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
 
     # answers
 
-    def _smoothed(self) -> Nodes:
-        """Nodes whose shares are m-estimates: (n_k + m p_k) / (n + m), with p the shares at the root."""
+    def _smoothed(self) -> Array | None:
+        """Shares by m-estimates: (n_k + m p_k) / (n + m), with p the shares at the root."""
         if self.m == 0:
-            return self.nodes_
-        weight = self.nodes_.weight[:, None, None]
-        return self._with_values((self.nodes_.value * weight + self.m * self.nodes_.value[0]) / (weight + self.m))
+            return None
+        weight, shares = self.nodes_.weight[:, None, None], self.nodes_.value
+        return np.asarray((shares * weight + self.m * shares[0]) / (weight + self.m))
 
 
 def _known_codes(values: NDArray[Any], classes: NDArray[Any]) -> Array:

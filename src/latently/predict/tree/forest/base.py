@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 from warnings import warn
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,10 +26,8 @@ from latently.predict.tree.growth.bins import MOST_BINS, Bins, make_bins
 from latently.predict.tree.growth.setting import Setting, make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
-from latently.predict.tree.model.answers import Packed
 
 Array = NDArray[np.float64]
-_PACKED: WeakKeyDictionary[Any, tuple[Any, Packed]] = WeakKeyDictionary()
 
 
 class BaseForest(OutOfCoreMixin, BaseEstimator):
@@ -279,17 +276,10 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         return self._of_rows(self._rows(X))
 
     def _of_rows(self, rows: Array) -> Array:
+        smoothed = [tree._smoothed() for tree in self.estimators_]
         with self._threads():
-            return self._packed().mean(rows)
-
-    def _packed(self) -> Packed:
-        """The trees behind each other, kept from one question to the next but not as a part of the model."""
-        settings = tuple((id(tree.nodes_), getattr(tree, "m", 0)) for tree in self.estimators_)
-        known = _PACKED.get(self)
-        if known is None or known[0] != settings:
-            known = settings, Packed.of([tree._smoothed() for tree in self.estimators_])
-            _PACKED[self] = known
-        return known[1]
+            nodes = [tree.nodes_ for tree in self.estimators_]
+            return answers.mean_of(nodes, rows, None if smoothed[0] is None else smoothed)
 
 
 def _all_leaves(trees: Sequence[Any], chunk: Any) -> NDArray[np.int64]:
@@ -319,6 +309,7 @@ class _Job:
             categories = np.where(self.bins.is_cat > 0, self.bins.n_bins, 0)
             return grow_multiway(self.rows, categories, self.targets, weights, self.setting, rules, seed)
         grown = grow_binary(self.bins, self.codes, self.targets, weights, self.setting, seed)
+        _ = grown.nodes.walk
         return replace(grown, leaf_targets=self.forest._kept(grown, self.targets, weights), rows=None, starts=None)
 
 

@@ -1,7 +1,8 @@
 """The nodes of a tree, in flat arrays."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,24 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 LEAF, THRESHOLD, GROUPS, VALUES = range(4)
+NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
+"""A node as rows pass through it, of one piece since memory is what they wait for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A tree as rows pass through it.
+
+    Attributes
+    ----------
+    nodes : (n,) of the type NODE; a leaf leads to itself
+    single : (n,) the only class of a leaf, -1 of others; empty if there is no such leaf
+    is_plain : whether every split is a threshold with a side for missing values
+    """
+
+    nodes: NDArray[Any]
+    single: NDArray[np.int16]
+    is_plain: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +83,27 @@ class Nodes:
     def is_plain(self) -> bool:
         """Whether every split is a threshold with a side for missing values."""
         return bool((self.kind <= THRESHOLD).all()) and not self.is_fractional
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The tree as rows pass through it: made by whoever grows it, so that the first question need not wait."""
+        leaf = self.is_leaf
+        nodes = np.empty(len(self), dtype=NODE)
+        nodes["first"] = np.where(leaf, np.arange(len(self)), self.first)
+        nodes["feature"] = np.where(leaf, 0, self.feature)
+        nodes["threshold"] = np.where(leaf, np.inf, self.threshold)
+        return Walk(nodes, self._single_classes(leaf), self.is_plain)
+
+    def _single_classes(self, leaf: NDArray[np.bool_]) -> NDArray[np.int16]:
+        outputs, classes = self.value.shape[1:]
+        if outputs > 1 or not 1 < classes < 1 << 15:
+            return np.empty(0, dtype=np.int16)
+        shares = self.value[:, 0]
+        likely = shares.argmax(axis=1).astype(np.int16)
+        return np.where(leaf & (shares.max(axis=1) == 1.0), likely, np.int16(-1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "walk"}
 
     def children(self, node: int) -> range:
         """The children of a node."""
