@@ -1,6 +1,6 @@
 """Classification trees."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
-from latently.data import Schema
 from latently.decide import DecideMixin
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.scores import ClassifierScore
-from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, BaseTree
+from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
+from latently.predict.tree.parameters import CLASS_CRITERIA, REAL_0, TREE_CONSTRAINTS
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -85,6 +86,7 @@ def class_weights(class_weight: Any, y: Any, weights: Array | None) -> Array | N
     return np.asarray(own if weights is None else own * weights, dtype=np.float64)
 
 
+@stores_parameters
 class DecisionTreeClassifier(ClassAnswers, BaseTree):
     """A decision tree for classes: CART, ID3 or C4.5, for tables as they come.
 
@@ -143,58 +145,18 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "criterion": [StrOptions({"gini", "entropy", "log_loss", "gain", "gain_ratio"})],
-        "splitter": [StrOptions({"best", "random"})],
+        **TREE_CONSTRAINTS,
+        "criterion": [CLASS_CRITERIA],
         "class_weight": [dict, list, StrOptions({"balanced"}), None],
         "confidence": [Interval(Real, 0.0, 0.5, closed="right"), None],
         "m": [REAL_0],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: Criterion = "gini",
-        splitter: Literal["best", "random"] = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
-        nominal: Literal["groups", "values"] = "groups",
-        missing: Literal["side", "fractional"] = "side",
-        significance: float | None = None,
-        confidence: float | None = None,
-        m: float = 0.0,
-        max_bins: int | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.nominal = nominal
-        self.missing = missing
-        self.significance = significance
-        self.confidence = confidence
-        self.m = m
-        self.max_bins = max_bins
-        self.schema = schema
+    _: KW_ONLY
+    criterion: Criterion = "gini"
+    class_weight: Any = None
+    confidence: float | None = None
+    m: float = 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

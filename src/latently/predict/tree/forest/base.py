@@ -1,6 +1,6 @@
 """What random forests share: draws of rows, trees side by side, rows out of the bag."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -18,6 +18,7 @@ from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.learn.engine.cores import n_threads, threads
 from latently.learn.engine.reduce import mapping
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.rows import row_by_row
 from latently.predict.tree import columns
@@ -26,16 +27,18 @@ from latently.predict.tree.growth.bins import MOST_BINS, Bins, make_bins
 from latently.predict.tree.growth.setting import Setting, make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
+from latently.predict.tree.parameters import ForestParameters
 
 Array = NDArray[np.float64]
 
 
-class BaseForest(OutOfCoreMixin, BaseEstimator):
+class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
     """Base of random forests."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _tree_class: ClassVar[Any]
+    criterion: Any
     _most_bins: ClassVar[int] = MOST_BINS
 
     def __sklearn_tags__(self) -> Any:
@@ -69,6 +72,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
 
     # learning
 
+    @checked
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees, each on its own draw of the rows.
 
@@ -81,7 +85,6 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         sample_weight
             Weight of each row.
         """
-        self._validate_params()
         if isinstance(X, ChunkSource):
             return self._fit_source(X, y)
         if self.max_samples is not None and not self.bootstrap:
@@ -117,7 +120,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
             self._adopt([self._tree(Grown(nodes, None, None), seed) for nodes, seed in zip(made, seeds, strict=True)])
         return self
 
-    def _draw(self, seed: int, n: int, _: int) -> NDArray[np.int64]:
+    def _draw(self, seed: int, n: int) -> NDArray[np.int64]:
         self.n_rows_ = n
         return draw(seed, n, self._n_drawn(n))
 
@@ -176,6 +179,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         tree._prune_by_cost()
         return tree
 
+    @abstractmethod
     def _tell_tree(self, tree: Any, grown: Any) -> None:
         """Give a tree what it has to know about the targets."""
 

@@ -86,11 +86,7 @@ class Job:
     def codes(self, chunk: Chunk) -> NDArray[Any]:
         """Codes of a chunk, kept from pass to pass where there is room."""
         if "codes" not in chunk.memo:
-            out = np.empty(chunk.X.shape, dtype=self.bins.dtype)
-            X = np.ascontiguousarray(chunk.X, dtype=np.float64)
-            bins = self.bins
-            compiled.tree.bins.encode(X, bins.edges, bins.offsets, bins.n_bins, bins.is_cat, out)
-            chunk.memo["codes"] = out
+            chunk.memo["codes"] = self.bins.encoded(chunk.X)
         found: NDArray[Any] = chunk.memo["codes"]
         return found
 
@@ -340,7 +336,7 @@ def _grow_small(
             continue
         parts = list(reduce.each(partial(_fetch_chunk, job, sketches, part)))
         slots, codes, weights = (np.concatenate([found[i] for found in parts]) for i in range(3))
-        targets = _concatenated([found[3] for found in parts])
+        targets = concatenated([found[3] for found in parts])
         order = np.argsort(slots, kind="stable")
         ends = np.searchsorted(slots[order], np.arange(len(part) + 1))
         for slot, (tree, node) in enumerate(part):
@@ -359,10 +355,11 @@ def _fetch_chunk(job: Job, sketches: list[Sketch], places: list[tuple[int, int]]
         inside = np.flatnonzero(slots >= 0)
         made.append((slots[inside], codes[inside], weights[inside], targets.take(inside)))
     parts = [np.concatenate([part[i] for part in made]) for i in range(3)]
-    return (*parts, _concatenated([part[3] for part in made]))
+    return (*parts, concatenated([part[3] for part in made]))
 
 
-def _concatenated(parts: list[Targets]) -> Targets:
+def concatenated(parts: list[Targets]) -> Targets:
+    """Targets of chunks, one after the other."""
     first = parts[0]
     return replace(
         first, dense=np.concatenate([p.dense for p in parts]), codes=np.concatenate([p.codes for p in parts])
