@@ -158,7 +158,8 @@ def _split(table: Table, node: Branch, rng: np.random.Generator) -> bool:
     least = max(setting.min_samples_leaf, setting.min_weight_leaf)
     if weight < 2 * least - _SMALL or len(node.rows) < setting.min_samples_split or _is_pure(table, node.stats):
         return False
-    found = [s for j in table.columns_at(rng) if (s := _try(table, node, int(j), least)) is not None]
+    T = table.T[node.rows]
+    found = [s for j in table.columns_at(rng) if (s := _try(table, node, T, int(j), least)) is not None]
     best = _best(table, found)
     if best is None:
         return False
@@ -178,14 +179,15 @@ def _is_pure(table: Table, stats: Array) -> bool:
     return bool(stats[2] - stats[1] ** 2 / stats[0] <= 1e-12 * max(stats[2], 1e-300))
 
 
-def _try(table: Table, node: Branch, j: int, least: float) -> _Split | None:
-    """The best split by a column, None if there is none."""
-    x, T, out = table.X[node.rows, j], table.T[node.rows], np.zeros(3)
+def _try(table: Table, node: Branch, T: Array, j: int, least: float) -> _Split | None:
+    """The best split by a column, None if there is none; T has the statistics of the rows."""
+    x, out = table.X[node.rows, j], np.zeros(3)
     kernels = compiled.tree.multiway
     if table.n_categories[j] and table.rules.by_values:
         good = kernels.nominal(x, T, node.weights, int(table.n_categories[j]), least, table.is_class, out)
     else:
-        x = _ordered(table, x, T, node.weights, j)
+        if table.n_categories[j]:
+            raise ValueError("fractional cases and the gain go with nominal='values'")
         known = ~np.isnan(x)
         on_each = least
         if table.is_class and table.rules.criterion == "gain_ratio":
@@ -194,13 +196,6 @@ def _try(table: Table, node: Branch, j: int, least: float) -> _Split | None:
         order = np.argsort(x, kind="stable")
         good = kernels.numeric(x, order, T, node.weights, on_each, 2 * on_each, corrects, table.is_class, out)
     return _Split(j, float(out[0]), float(out[1]), float(out[2])) if good else None
-
-
-def _ordered(table: Table, x: Array, T: Array, w: Array, j: int) -> Array:
-    """Values of a numeric column; categories that are to form two groups are an error here."""
-    if table.n_categories[j]:
-        raise ValueError("fractional cases and the gain go with nominal='values'")
-    return x
 
 
 def _best(table: Table, found: list[_Split]) -> _Split | None:
