@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 from warnings import warn
@@ -22,9 +21,10 @@ from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.rows import row_by_row
 from latently.predict.tree import columns
-from latently.predict.tree.growth.binary import Grown, grow_binary
-from latently.predict.tree.growth.bins import MOST_BINS, Bins, make_bins
-from latently.predict.tree.growth.setting import Setting, make_setting
+from latently.predict.tree.forest.job import Job, draw, outside_of
+from latently.predict.tree.growth.binary import Grown
+from latently.predict.tree.growth.bins import MOST_BINS, make_bins
+from latently.predict.tree.growth.setting import make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
 from latently.predict.tree.parameters import ForestParameters
@@ -154,7 +154,7 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
         total = float(n) if weights is None else float(weights.sum())
         setting = setting.weighing(total, float(self.min_weight_fraction_leaf))
         bins = make_bins(rows, categories, self.max_bins, most_bins=self._most_bins)
-        job = _Job(self, rows, bins, targets, weights, setting)
+        job = Job(self, rows, bins, targets, weights, setting)
         with self._threads(), mapping(seeds) as over:
             made = list(over(job))
         self.n_rows_ = n
@@ -288,40 +288,3 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
 
 def _all_leaves(trees: Sequence[Any], chunk: Any) -> NDArray[np.int64]:
     return np.column_stack([answers.leaves_of(nodes, chunk.X) for nodes in trees])
-
-
-class _Job:
-    """Grows one tree from its seed, in whatever thread."""
-
-    def __init__(
-        self, forest: BaseForest, rows: Array, bins: Bins, targets: Targets, weights: Array | None, setting: Setting
-    ) -> None:
-        self.forest, self.rows, self.bins, self.codes = forest, rows, bins, bins.encode(rows)
-        self.targets, self.weights, self.setting = targets, weights, setting
-
-    def __call__(self, seed: int) -> Grown:
-        n = len(self.codes)
-        counts = None
-        if self.forest.bootstrap:
-            counts = np.bincount(draw(seed, n, self.forest._n_drawn(n)), minlength=n).astype(np.float64)
-        weights = self.forest._tree_weights(self.targets, self.weights, counts)
-        if self.forest._is_multiway:
-            from latently.predict.tree.growth.multiway import Rules, grow_multiway
-
-            forest = self.forest
-            rules = Rules(forest.criterion, forest.nominal == "values", forest.missing == "fractional")
-            categories = np.where(self.bins.is_cat > 0, self.bins.n_bins, 0)
-            return grow_multiway(self.rows, categories, self.targets, weights, self.setting, rules, seed)
-        grown = grow_binary(self.bins, self.codes, self.targets, weights, self.setting, seed)
-        _ = grown.nodes.walk
-        return replace(grown, leaf_targets=self.forest._kept(grown, self.targets, weights), rows=None, starts=None)
-
-
-def draw(seed: int, n: int, size: int) -> NDArray[np.int64]:
-    """Rows drawn with replacement for a tree."""
-    return np.random.RandomState(seed).randint(0, n, size, dtype=np.int32).astype(np.int64)
-
-
-def outside_of(seed: int, n: int, size: int) -> NDArray[np.int64]:
-    """Rows that were not drawn for a tree."""
-    return np.flatnonzero(np.bincount(draw(seed, n, size), minlength=n) == 0)

@@ -19,6 +19,7 @@ from latently.predict.tree import columns
 from latently.predict.tree.growth import levels
 from latently.predict.tree.growth.binary import grow_binary
 from latently.predict.tree.growth.bins import make_bins
+from latently.predict.tree.growth.chunk_job import Job
 from latently.predict.tree.growth.setting import make_setting
 from latently.predict.tree.growth.targets import Targets, class_targets, number_targets, read_numbers, round_centre
 from latently.predict.tree.model.nodes import Nodes
@@ -146,7 +147,7 @@ class Coded:
     weights: Array | None
 
 
-def _coded(job: levels.Job, reduce: Reduction, n: int) -> Coded:
+def _coded(job: Job, reduce: Reduction, n: int) -> Coded:
     codes, kept, at = np.empty((n, len(job.bins.n_bins)), dtype=job.bins.dtype), [], 0
     for part_codes, targets, weights in reduce.each(partial(_code_chunk, job)):
         codes[at : at + len(part_codes)] = part_codes
@@ -157,11 +158,11 @@ def _coded(job: levels.Job, reduce: Reduction, n: int) -> Coded:
     return Coded(codes, targets, np.concatenate(given) if given else None)
 
 
-def _code_chunk(job: levels.Job, chunk: Chunk) -> tuple[NDArray[Any], Targets, Array | None]:
+def _code_chunk(job: Job, chunk: Chunk) -> tuple[NDArray[Any], Targets, Array | None]:
     return job.bins.encoded(chunk.X), *job.read(chunk)
 
 
-def _grown(job: levels.Job, table: Coded, draw: Draw | None, seed: int) -> Nodes:
+def _grown(job: Job, table: Coded, draw: Draw | None, seed: int) -> Nodes:
     """Grow one tree, in whatever thread."""
     n, weights = len(table.codes), table.weights
     if draw is not None:
@@ -173,7 +174,7 @@ def _grown(job: levels.Job, table: Coded, draw: Draw | None, seed: int) -> Nodes
     return nodes
 
 
-def _drawn(job: levels.Job, seeds: list[int], n: int, draw: Draw | None) -> levels.Job:
+def _drawn(job: Job, seeds: list[int], n: int, draw: Draw | None) -> Job:
     """The job with the rows of each tree drawn."""
     if draw is None:
         return job
@@ -206,7 +207,7 @@ def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
     return chunk.n_rows, weight, 0.0, classes, counts
 
 
-def _job(estimator: Any, reading: Reading, told: Told, some: Array, n_trees: int, has_all: bool) -> levels.Job:
+def _job(estimator: Any, reading: Reading, told: Told, some: Array, n_trees: int, has_all: bool) -> Job:
     params = estimator._growth_params()
     categories, most_bins = columns.n_categories(estimator), estimator._most_bins
     bins = make_bins(some, categories, estimator.max_bins, n_rows=told.n_rows, most_bins=most_bins)
@@ -221,4 +222,4 @@ def _job(estimator: Any, reading: Reading, told: Told, some: Array, n_trees: int
     else:
         goal = class_targets(np.empty((0, 1), dtype=np.int64), [len(told.classes)])
     even = has_all and reading.by_class is None
-    return levels.Job(bins, reading, None, setting, np.full(n_trees, weight), even, goal)
+    return Job(bins, reading, None, setting, np.full(n_trees, weight), even, goal)

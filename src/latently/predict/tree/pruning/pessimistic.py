@@ -103,7 +103,7 @@ def _prune(table: Any, root: Any, confidence: float) -> None:
 
 
 def _replaced(table: Any, node: Any, as_tree: float, errors: dict[int, float], confidence: float) -> bool:
-    """Make a leaf of a node, or raise its largest branch, if that promises fewer errors; True if a branch was raised."""
+    """Make a leaf of a node, or raise its largest branch (True then), if that promises fewer errors."""
     weights = np.array([child.stats.sum() for child in node.children])
     largest = node.children[len(weights) - 1 - int(np.argmax(weights[::-1] >= weights.max() - _SMALL))]
     raised = _errors_of(table, largest, node.rows, node.weights, confidence)
