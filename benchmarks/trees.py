@@ -128,9 +128,7 @@ def memory():
     forest = RandomForestClassifier(4, random_state=0).fit(X, y)
     trees = sum(getattr(tree.nodes_, f.name).nbytes for tree in forest for f in fields(tree.nodes_)) / 2**20
     table, more = X.nbytes / 2**20, peak() - before
-    print(
-        f"{'memory, 400 000 x 30, 4 trees':34s} table {table:.0f} MB, trees {trees:.0f} MB, more at the peak {more:.0f} MB"
-    )
+    print(f"memory, 400 000 x 30, 4 trees: table {table:.0f} MB, trees {trees:.0f} MB, more at the peak {more:.0f} MB")
     return more <= 2 * table + 2 * trees
 
 

@@ -73,7 +73,7 @@ def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_
 def step(row, node, nodes):
     """Where a row goes from a node; a leaf leads to itself. A place without a sign is not looked at for one."""
     at = nodes[node]
-    return np.uint64(at.first) + np.uint64(row[at.feature] > at.threshold)
+    return np.uint64(at["first"]) + np.uint64(row[at["feature"]] > at["threshold"])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
