@@ -90,9 +90,9 @@ def leaves_of_eight(X, i, root, nodes, at):
     at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7] = a, b, c, d, e, f, g, h
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def fill_leaves(X, start, n, nodes, at):
-    """Leaves of n rows from a start on."""
+    """Leaves of n rows from a start on; every split is a threshold and no value is missing."""
     root = np.uint64(0)
     for i in range(0, n - 7, 8):
         leaves_of_eight(X, start + i, root, nodes, at[i:])

@@ -9,6 +9,7 @@ import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
 from latently.decide import DecideMixin
 from latently.learn.estimator.parameters import stores_parameters
@@ -16,6 +17,7 @@ from latently.predict.scores import ClassifierScore
 from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
+from latently.predict.tree.model import answers
 from latently.predict.tree.parameters import CLASS_CRITERIA, REAL_0, TREE_CONSTRAINTS
 from latently.predict.tree.pruning.reduced_error import Errors
 
@@ -34,10 +36,14 @@ class ClassAnswers(DecideMixin, ClassifierScore):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Class of the highest probability; (n,), or (n, outputs)."""
-        best = self._values(X).argmax(axis=2)
+        best = self._best(X)
         if self.n_outputs_ == 1:
             return np.asarray(self.classes_.take(best[:, 0]))
         return np.column_stack([classes.take(best[:, o]) for o, classes in enumerate(self.classes_)])
+
+    def _best(self, X: Any) -> NDArray[np.int64]:
+        """(n, outputs) codes of the classes of the highest probability."""
+        return np.asarray(self._values(X).argmax(axis=2))
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """(n, K) probabilities of the classes; a list of them for several outputs."""
@@ -230,6 +236,12 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
         return Errors(np.column_stack([_known_codes(v, classes) for v, classes in pairs]), True)
 
     # answers
+
+    def _best(self, X: Any) -> NDArray[np.int64]:
+        check_is_fitted(self)
+        if self.n_outputs_ > 1 or self.m > 0:
+            return super()._best(X)
+        return answers.classes_of(self.nodes_, self._rows(X))[:, None]
 
     def _smoothed(self) -> Array | None:
         """Shares by m-estimates: (n_k + m p_k) / (n + m), with p the shares at the root."""

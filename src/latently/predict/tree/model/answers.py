@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -26,15 +26,37 @@ _BYTES: Final = 1 << 20  # of the rows that pass through one tree after the othe
 
 def mean_of(trees: Sequence[Nodes], X: Array, values: Sequence[Array] | None = None) -> Array:
     """(n, outputs, classes or 1) mean of the values of trees, or of others for their nodes, by shares where missing."""
-    most = int(min(max(_BYTES // (8 * X.shape[1]), 1024), CHUNK_ROWS))
     total = np.zeros((len(X), math.prod(trees[0].value.shape[1:])))
-    add = partial(_add_chunk, trees, values, total)
-    if len(X) <= most:
-        add(Chunk(X, None, 0))
-    else:
-        with mapping(RowSource(X, most)) as over:
-            deque(over(add), maxlen=0)
+    _in_chunks(X, partial(_add_chunk, trees, values, total))
     return total.reshape(len(X), *trees[0].value.shape[1:])
+
+
+def classes_of(nodes: Nodes, X: Array) -> NDArray[np.int64]:
+    """(n,) code of the class of the highest share at the leaf of each row, for one output."""
+    out = np.empty(len(X), dtype=np.int64)
+    _in_chunks(X, partial(_class_chunk, nodes, out))
+    return out
+
+
+def _class_chunk(nodes: Nodes, out: NDArray[np.int64], chunk: Chunk) -> None:
+    """Fill a chunk's rows with their classes."""
+    X = np.asarray(chunk.X, dtype=np.float64)
+    if nodes.walk.is_plain and len(nodes.walk.likely) and not np.isnan(X.min()):
+        at = np.empty(len(X), dtype=np.uint64)
+        compiled.tree.walk.fill_leaves(X, 0, len(X), nodes.walk.nodes, at)
+        out[chunk.start : chunk.stop] = nodes.walk.likely[at]
+    else:
+        out[chunk.start : chunk.stop] = values_of(nodes, X).argmax(axis=1)
+
+
+def _in_chunks(X: Array, fill: Callable[[Chunk], None]) -> None:
+    """Let a function fill what it knows of all chunks of rows, in threads if there are several."""
+    most = int(min(max(_BYTES // (8 * X.shape[1]), 1024), CHUNK_ROWS))
+    if len(X) <= most:
+        fill(Chunk(X, None, 0))
+        return
+    with mapping(RowSource(X, most)) as over:
+        deque(over(fill), maxlen=0)
 
 
 def _add_chunk(trees: Sequence[Nodes], values: Sequence[Array] | None, total: Array, chunk: Chunk) -> None:

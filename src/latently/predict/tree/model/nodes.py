@@ -21,11 +21,13 @@ class Walk:
     Attributes
     ----------
     nodes : (n,) of the type NODE; a leaf leads to itself
-    single : (n,) the only class of a leaf, -1 of others; empty if there is no such leaf
+    likely : (n,) the class of the highest share; empty for numbers and for several outputs
+    single : (n,) the only class of a leaf, -1 of others; empty as above
     is_plain : whether every split is a threshold with a side for missing values
     """
 
     nodes: NDArray[Any]
+    likely: NDArray[np.int16]
     single: NDArray[np.int16]
     is_plain: bool
 
@@ -92,15 +94,11 @@ class Nodes:
         nodes["first"] = np.where(leaf, np.arange(len(self)), self.first)
         nodes["feature"] = np.where(leaf, 0, self.feature)
         nodes["threshold"] = np.where(leaf, np.inf, self.threshold)
-        return Walk(nodes, self._single_classes(leaf), self.is_plain)
-
-    def _single_classes(self, leaf: NDArray[np.bool_]) -> NDArray[np.int16]:
         outputs, classes = self.value.shape[1:]
-        if outputs > 1 or not 1 < classes < 1 << 15:
-            return np.empty(0, dtype=np.int16)
-        shares = self.value[:, 0]
+        shares = self.value[:, 0] if outputs == 1 and 1 < classes < 1 << 15 else np.empty((0, 1))
         likely = shares.argmax(axis=1).astype(np.int16)
-        return np.where(leaf & (shares.max(axis=1) == 1.0), likely, np.int16(-1))
+        single = np.where((leaf & (shares.max(axis=1) == 1.0)) if len(shares) else False, likely, np.int16(-1))
+        return Walk(nodes, likely, single, self.is_plain)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "walk"}
