@@ -45,7 +45,7 @@ class Bins:
         rows = np.ascontiguousarray(X, dtype=np.float64)
         return row_by_row(rows, partial(_encode_chunk, self))
 
-    def encoded(self, X: Array) -> NDArray[Any]:
+    def encoded(self, X: NDArray[np.floating[Any]]) -> NDArray[Any]:
         """Give the codes of a chunk, (n, d), in this thread."""
         out = np.empty(X.shape, dtype=self.dtype)
         rows = np.ascontiguousarray(X, dtype=np.float64)
