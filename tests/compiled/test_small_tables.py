@@ -291,9 +291,8 @@ def test_trees_by_sums_over_chunks_are_those_of_the_table(fetched, monkeypatch, 
     monkeypatch.setattr(levels, "FETCHED_ROWS", fetched)
     monkeypatch.setattr(stored, "CODES_BYTES", 0)
     X, y = two_groups(60, 3, 0.8, 0.1), np.arange(60) % 3
-    pd.DataFrame(X, columns=list("abc")).assign(y=y).to_parquet(tmp_path / "rows.parquet")
-    here, there = (
-        RandomForestClassifier(2, random_state=0).fit(*table)
-        for table in ((X, y), (str(tmp_path / "rows.parquet"), "y"))
-    )
-    np.testing.assert_allclose(here.predict_proba(X), there.predict_proba(X))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame.assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    here = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(frame, y)
+    there = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(str(tmp_path / "rows.parquet"), "y")
+    np.testing.assert_allclose(here.predict_proba(frame), there.predict_proba(frame))
