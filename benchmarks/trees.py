@@ -1,12 +1,17 @@
 """Trees and forests beside scikit-learn's and LightGBM's: `python -m benchmarks.trees [--quick]`.
 
-Fits are whole calls with default settings but for the number of trees, interleaved, best of several. A row fails if its
-goal is missed or the held-out score is worse than the peer's by more than half a point.
+Fits are whole calls with default settings but for the number of trees, interleaved, best of several; a prediction is
+the first one after a fit. A row fails if its goal is missed or the held-out score is worse than the peer's by more than
+half a point. `--growth` fits tables of 25 to 200 thousand rows and fails if time grows faster than n log n; `--memory`
+tells by how much a fit of a forest raises the peak, beside the table and the trees; `--stored PATH` grows a forest of
+20 trees from a Parquet file with a column y.
 """
 
 import argparse
+import resource
 import sys
 import time
+from dataclasses import fields
 
 import numpy as np
 import sklearn.ensemble
@@ -96,15 +101,62 @@ def against_lightgbm(n, d, classes, trees, repeats):
     return good
 
 
+def peak():
+    """Most memory that this process has had, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def growth(repeats):
+    """Time of a tree and of a forest of four for rows times two: n log n allows 2.13 at these sizes."""
+    good, (X, y, _, _) = True, tables(200_000, 20, 5)
+    for name, model in (("tree", DecisionTreeClassifier()), ("forest of 4", RandomForestClassifier(4, random_state=0))):
+        times = [best(lambda n=n, m=model: m.fit(X[:n], y[:n]), repeats) for n in (25_000, 50_000, 100_000, 200_000)]
+        allowed = 8 * np.log(200_000) / np.log(25_000)
+        good &= times[-1] <= 1.3 * allowed * times[0]
+        told = ", ".join(f"{t:.3f}" for t in times)
+        print(
+            f"{name:34s} 25, 50, 100, 200 thousand rows: {told} s: {times[-1] / times[0]:.1f}x (n log n {allowed:.1f}x)"
+        )
+    return good
+
+
+def memory():
+    """Peak of a fit beyond what was there before, in tables; at most twice the table, and the trees."""
+    X, y, _, _ = tables(400_000, 30, 5)
+    RandomForestClassifier(2).fit(X[:1000], y[:1000])
+    before = peak()
+    forest = RandomForestClassifier(4, random_state=0).fit(X, y)
+    trees = sum(getattr(tree.nodes_, f.name).nbytes for tree in forest for f in fields(tree.nodes_)) / 2**20
+    table, more = X.nbytes / 2**20, peak() - before
+    print(f"memory, 400 000 x 30, 4 trees: table {table:.0f} MB, trees {trees:.0f} MB, more at the peak {more:.0f} MB")
+    return more <= 2 * table + 2 * trees
+
+
+def from_file(path):
+    """A forest of 20 trees from a file within two gigabytes."""
+    start = time.perf_counter()
+    forest = RandomForestClassifier(20, min_samples_leaf=50, random_state=0).fit(path, "y")
+    nodes = sum(tree.n_nodes_ for tree in forest)
+    print(f"{path}: {forest.n_rows_} rows, {time.perf_counter() - start:.0f} s, {nodes} nodes, peak {peak():.0f} MB")
+    return peak() < 2048
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="20 000 rows and ten trees")
     parser.add_argument("--only", default="", help="rows whose name has this")
+    parser.add_argument("--growth", action="store_true", help="how time grows with the rows, and nothing else")
+    parser.add_argument("--memory", action="store_true", help="how much memory a fit takes, and nothing else")
+    parser.add_argument("--stored", help="a Parquet file to grow a forest from, and nothing else")
     asked = parser.parse_args()
+    if asked.growth or asked.memory or asked.stored:
+        good = [*([growth(2)] if asked.growth else []), *([memory()] if asked.memory else [])]
+        return 0 if all([*good, *([from_file(asked.stored)] if asked.stored else [])]) else 1
     n, trees, repeats = (20_000, 10, 1) if asked.quick else (100_000, 50, 1)
     forest, small = {"n_estimators": trees}, {"n_estimators": 100}
     rows = [
-        ("tree, 5 classes", DecisionTreeClassifier, {}, n, 30, 5, (5, 0.5), 2),
+        ("tree, 5 classes", DecisionTreeClassifier, {}, n, 30, 5, (5, 3), 2),
+        ("regression tree", DecisionTreeRegressor, {}, n, 30, 0, (5, 3), 1),
         ("forest, 5 classes", RandomForestClassifier, forest, n, 30, 5, (5, 3), repeats),
         ("regression forest", RandomForestRegressor, forest | {"n_estimators": trees // 5}, n, 30, 0, (5, 3), repeats),
         ("tree, 500 rows", DecisionTreeClassifier, {}, 500, 20, 3, (1, 1), 30),

@@ -11,12 +11,24 @@ from sklearn.naive_bayes import BernoulliNB as PeerBernoulli
 from sklearn.naive_bayes import CategoricalNB as PeerCategorical
 from sklearn.naive_bayes import GaussianNB as PeerGaussian
 from sklearn.naive_bayes import MultinomialNB as PeerMultinomial
+from sklearn.tree import DecisionTreeClassifier as PeerTree
+from sklearn.tree import DecisionTreeRegressor as PeerRegressionTree
 
 from latently.cluster import GaussianMixture, KMeans, Mixture
 from latently.distributions import Gaussian, Poisson
 from latently.impute import Imputer
 from latently.learn.kmeans import model as lloyd
-from latently.predict import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, NaiveBayes
+from latently.predict import (
+    BernoulliNB,
+    CategoricalNB,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    RandomForestClassifier,
+)
+from latently.predict.tree.growth import levels, stored
 from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -224,3 +236,63 @@ def test_naive_bayes_of_a_table_with_missing_values():
     plain = GaussianNB().fit(X, y)
     np.testing.assert_allclose(plain.predict_proba(X).sum(axis=1), 1)
     assert NaiveBayes().fit(X, y).score(X, y) > 0.8
+
+
+# trees
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"criterion": "entropy"}, {"min_samples_leaf": 4}, {"max_leaf_nodes": 5}, {"min_weight_fraction_leaf": 0.1}],
+    ids=str,
+)
+def test_classification_trees_fit_as_well_as_the_peers(params, missing):
+    X, y = two_groups(70, 3, 0.8, missing), np.arange(70) % 3
+    ours, theirs = DecisionTreeClassifier(**params).fit(X, y), PeerTree(random_state=0, **params).fit(X, y)
+    assert ours.get_n_leaves() == theirs.get_n_leaves() or "min_samples_leaf" in params or missing
+    assert ours.score(X, y) >= theirs.score(X, y) - 0.06
+    alone = DecisionTreeClassifier(max_depth=1, **params).fit(X, y), PeerTree(max_depth=1, **params).fit(X, y)
+    np.testing.assert_allclose(*(tree.tree_.weighted_n_node_samples @ tree.tree_.impurity for tree in alone))
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "absolute_error"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_regression_trees_are_those_of_the_peer(criterion, missing):
+    X = two_groups(60, 3, 1.0, missing)
+    y = 1.0 + np.abs(np.nan_to_num(X[:, 0]) + 0.1 * np.arange(60))
+    for params in ({"max_depth": 2}, {"min_samples_leaf": 3, "max_depth": 2}):
+        trees = [make(criterion=criterion, **params).fit(X, y) for make in (DecisionTreeRegressor, PeerRegressionTree)]
+        np.testing.assert_allclose(trees[0].predict(X), trees[1].predict(X), rtol=1e-9)
+
+
+def test_monotone_and_random_splits_and_categories():
+    X = two_groups(60, 2, 1.0)
+    y = X[:, 0] + np.sin(5 * X[:, 1])
+    rising = DecisionTreeRegressor(monotonic_cst=[1, 0], significance=0.5).fit(X, y)
+    assert (np.diff(rising.predict(np.column_stack([np.linspace(-3, 6, 50), np.zeros(50)]))) >= 0).all()
+    assert DecisionTreeRegressor(splitter="random", random_state=0).fit(X, y).score(X, y) == pytest.approx(1)
+    named = np.array([["a", "b", "c"][i % 3] for i in range(60)], dtype=object)[:, None]
+    for make in (DecisionTreeClassifier.cart, DecisionTreeClassifier.id3, DecisionTreeClassifier.c45):
+        assert make().fit(named, named[:, 0] == "b").score(named, named[:, 0] == "b") == 1
+
+
+def test_c45_of_numbers_with_missing_values():
+    X, y = two_groups(60, 2, 4.0, 0.2), np.arange(60) % 2
+    tree = DecisionTreeClassifier.c45().fit(X, y)
+    np.testing.assert_allclose(tree.predict_proba(X).sum(axis=1), 1)
+    assert tree.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("fetched", [0, 20, 1000])
+def test_trees_by_sums_over_chunks_are_those_of_the_table(fetched, monkeypatch, tmp_path):
+    import pandas as pd
+
+    monkeypatch.setattr(levels, "FETCHED_ROWS", fetched)
+    monkeypatch.setattr(stored, "CODES_BYTES", 0)
+    X, y = two_groups(60, 3, 0.8, 0.1), np.arange(60) % 3
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame.assign(y=y).to_parquet(tmp_path / "rows.parquet")
+    here = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(frame, y)
+    there = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(str(tmp_path / "rows.parquet"), "y")
+    np.testing.assert_allclose(here.predict_proba(frame), there.predict_proba(frame))

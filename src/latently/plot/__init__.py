@@ -5,13 +5,14 @@ from latently.plot.detect import OutlierReasonsDisplay, OutlierRegionsDisplay, O
 from latently.plot.factors import BiplotDisplay, CanonicalPairsDisplay, LoadingsDisplay, ScreeDisplay
 from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
+from latently.plot.partial_dependence import PartialDependenceDisplay
 from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
 from latently.plot.regions import DecisionRegionsDisplay
 from latently.plot.selection import SelectionDisplay
 from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
 from latently.plot.shares import ResponsibilitiesDisplay
 from latently.plot.sources import AtomsDisplay, SeparabilityDisplay, SourcesDisplay
-from latently.plot.tree import PartialDependenceDisplay, TreeDisplay
+from latently.plot.tree import TreeDisplay
 
 __all__ = [
     "AtomsDisplay",

@@ -1,4 +1,4 @@
-"""Trees that a person can read, and what a model says along one column."""
+"""Trees that a person can read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of, colours, place
+from latently.plot.axes import axes_of, colours
 
 _LINE = 26  # characters of a condition before it is cut
 
@@ -192,120 +192,3 @@ def _boxes(nodes: Any, words: Any, classes: Sequence[str] | None, max_depth: int
 
 def _number(answer: Any) -> str:
     return f"{answer:.4g}" if isinstance(answer, float) else str(answer)
-
-
-@dataclass(eq=False)
-class PartialDependenceDisplay:
-    """What a model says on average if one column had this or that value, all others staying as they are.
-
-    Parameters
-    ----------
-    column
-        Its name.
-    grid
-        (g,) values of the column.
-    average
-        (g,) mean answer at each of them: of the class asked about, or of the number.
-    individual
-        (g, rows) answers for single rows.
-    about
-        What the answers are.
-
-    Attributes
-    ----------
-    ax_, figure_, line_
-        Where it was drawn, and the line of the mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from latently.predict import DecisionTreeRegressor
-    >>> X = np.random.default_rng(0).uniform(size=(200, 2))
-    >>> tree = DecisionTreeRegressor(max_depth=1).fit(X, 2.0 * (X[:, 0] > 0.5))
-    >>> display = PartialDependenceDisplay.from_estimator(tree, X, 0, grid=[0.2, 0.8])
-    >>> display.average.round(6).tolist()
-    [0.0, 2.0]
-    """
-
-    column: str
-    grid: Array
-    average: Array
-    individual: Array
-    about: str
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        column: Any,
-        *,
-        target: Any = None,
-        grid: Any = None,
-        rows: int = 50,
-        ax: Any = None,
-    ) -> Self:
-        """Draw what a fitted model says along a numeric column.
-
-        Parameters
-        ----------
-        estimator
-            Anything with `predict`, or `predict_proba` if it has classes.
-        X
-            Rows to average over, as an array or a frame.
-        column
-            The column, by name or position.
-        target
-            The class whose probability is asked about; the last one if None.
-        grid
-            Values to ask about; 40 between the 2nd and the 98th percentile if None.
-        rows
-            How many single rows to show.
-        ax
-            Axes to draw on; new ones if None.
-        """
-        from latently.data.tables import frames
-        from latently.data.tables.matrix import as_table
-
-        names = frames.column_names(as_table(X, "X"))
-        j = place(column, names)
-        seen = np.asarray(frames.views(X)[names[j]].to_floats(f"column {names[j]!r}"), dtype=np.float64)
-        if grid is None:
-            grid = np.unique(np.nanpercentile(seen, np.linspace(2, 98, 40)))
-        values = np.asarray(grid, dtype=np.float64)
-        ask, about = _question(estimator, target)
-        told = np.array([ask(_with(X, names[j], j, value)) for value in values])
-        return cls(str(names[j]), values, told.mean(axis=1), told[:, :rows], about).plot(ax=ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
-        ax.plot(self.grid, self.individual, color="0.8", lw=0.6, zorder=1)
-        (self.line_,) = ax.plot(self.grid, self.average, color=colours(1)[0], lw=2.5, zorder=2)
-        ax.set(xlabel=self.column, ylabel=self.about)
-        return self
-
-
-def _question(estimator: Any, target: Any) -> tuple[Any, str]:
-    if not hasattr(estimator, "classes_"):
-        return lambda rows: np.asarray(estimator.predict(rows), dtype=np.float64), "prediction"
-    classes = list(estimator.classes_)
-    if target is not None and target not in classes:
-        raise ValueError(f"there is no class {target!r}; the classes are {classes}")
-    k = len(classes) - 1 if target is None else classes.index(target)
-    return lambda rows: np.asarray(estimator.predict_proba(rows))[:, k], f"probability of {classes[k]}"
-
-
-def _with(X: Any, name: str, j: int, value: float) -> Any:
-    """The table with one column set to a value."""
-    from latently.data.tables import frames
-
-    if not frames.is_frame(X):
-        rows = np.array(X, dtype=np.float64)
-        rows[:, j] = value
-        return rows
-    columns = {n: view.to_list() for n, view in frames.views(X).items()}
-    columns[name] = [value] * frames.row_count(X)
-    return frames.restore_types(frames.from_columns(columns, X), X)

@@ -13,7 +13,7 @@ from latently.predict import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from latently.predict.tree.growth import levels
+from latently.predict.tree.growth import levels, stored
 
 N = 3000
 X, Y = make_classification(N, 6, n_informative=4, n_classes=3, random_state=0)
@@ -59,9 +59,13 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("model", "target"), MODELS, ids=str)
-@pytest.mark.parametrize("fetched", [levels.FETCHED_ROWS, 300, 0], ids=["in memory", "both", "by sums"])
-def test_parquet_gives_the_tree_of_the_table(model, target, fetched, parquet, monkeypatch):
+@pytest.mark.parametrize(
+    ("held", "fetched"), [(True, 0), (False, levels.FETCHED_ROWS), (False, 300), (False, 0)],
+    ids=["codes held", "rows fetched", "both", "by sums"],
+)  # fmt: skip
+def test_parquet_gives_the_tree_of_the_table(model, target, held, fetched, parquet, monkeypatch):
     monkeypatch.setattr(levels, "FETCHED_ROWS", fetched)
+    monkeypatch.setattr(stored, "CODES_BYTES", stored.CODES_BYTES if held else 0)
     y = np.array(["a", "b", "c"])[Y] if target == "label" else Z
     here = model.fit(frame(), y)
     inside, answers = [t.nodes_ for t in getattr(here, "estimators_", [here])], here.predict(frame())
@@ -85,6 +89,7 @@ def test_dask_by_sums_gives_the_same(monkeypatch):
     import dask.array as da
 
     monkeypatch.setattr(levels, "FETCHED_ROWS", 200)
+    monkeypatch.setattr(stored, "CODES_BYTES", 0)
     with dask.config.set(scheduler="synchronous"):
         there = RandomForestClassifier(3, random_state=0).fit(
             da.from_array(X, chunks=(700, 6)), da.from_array(Y, chunks=700)
@@ -96,6 +101,7 @@ def test_dask_by_sums_gives_the_same(monkeypatch):
 
 def test_threads_change_nothing_by_sums(parquet, monkeypatch):
     monkeypatch.setattr(levels, "FETCHED_ROWS", 200)
+    monkeypatch.setattr(stored, "CODES_BYTES", 0)
     found = []
     for n in (1, 2):
         with threads(n):
@@ -122,6 +128,7 @@ def test_answers_are_written_and_scores_summed(parquet, tmp_path):
     ],
     ids=str,
 )
-def test_what_needs_rows_side_by_side_is_refused(model, word, parquet):
+def test_what_needs_rows_side_by_side_is_refused(model, word, parquet, monkeypatch):
+    monkeypatch.setattr(stored, "CODES_BYTES", 0)
     with pytest.raises(ValueError, match=word):
         model.fit(parquet, "number", columns=NAMES)

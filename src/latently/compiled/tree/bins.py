@@ -36,8 +36,10 @@ def encode(X, edges, offsets, n_bins, is_cat, out):
     Column f has n_bins[f] - 1 edges from offsets[f] on. A category is its own code. An edge in a lower cell of a grid
     than a value is below it, and one in a higher cell is not, so those in the same cell alone are compared with it.
     """
-    n, d = X.shape
-    n_cells = max(1, min(MOST_CELLS, n // 4, 4 * n_bins.max()))
+    (n, d), most = X.shape, 1
+    for size in n_bins:
+        most = max(most, size)
+    n_cells = max(1, min(MOST_CELLS, n // 4, 4 * most))
     upto, lows, scales = np.zeros((d, n_cells + 1), np.int32), np.zeros(d), np.zeros(d)
     for f in range(d):
         if n_bins[f] > 1 and not is_cat[f]:

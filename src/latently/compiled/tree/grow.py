@@ -12,7 +12,7 @@ from numba import njit
 CRITERION, MAX_DEPTH, MIN_SPLIT, MIN_LEAF, MAX_LEAVES, MAX_FEATURES = 0, 1, 2, 3, 4, 5
 RANDOM, CHECKS_COUNTS, BY_CLASS, PLAIN, SORTS = 6, 7, 8, 9, 10
 MIN_WEIGHT, MIN_DECREASE, TOTAL_WEIGHT = 0, 1, 2
-GINI, ENTROPY, SQUARED, POISSON, ABSOLUTE = 0, 1, 2, 3, 4
+GINI, ENTROPY, SQUARED, POISSON = 0, 1, 2, 3
 # places in `best_i` and `best_f`
 FEATURE, CUT, NEXT, MISSING_LEFT, N_LISTED = 0, 1, 2, 3, 4
 WORTH, THRESHOLD = 0, 1
@@ -220,75 +220,6 @@ def scan_gini(hist, bins, n, total, left, right, found):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sort_few(codes, rows, start, stop, f, n_bins, keys):
-    """Sort a few rows by their codes: keys are codes times 64 plus places; False if a value is missing."""
-    for i in range(stop - start):
-        c = np.int64(codes[rows[start + i], f])
-        if c == n_bins:
-            return False
-        key = (c << 6) + i
-        j = i
-        while j > 0 and keys[j - 1] > key:
-            keys[j] = keys[j - 1]
-            j -= 1
-        keys[j] = key
-    return True
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sweep_gini(keys, m, y, w, total, bins, left, right, found):
-    """Find the best cut of a few sorted rows for the Gini index; give the number of distinct codes."""
-    K, weight = len(left), 0.0
-    squares_left, squares_right, wl = 0.0, 0.0, 0.0
-    for k in range(K):
-        left[k], right[k] = 0.0, total[k]
-        weight += total[k]
-        squares_right += total[k] * total[k]
-    n = 0
-    bar = beyond(found[0])
-    for i in range(m):
-        c = keys[i] >> 6
-        if n == 0 or bins[n - 1] != c:
-            if n:
-                value = squares_left / wl + squares_right / (weight - wl)
-                if value > bar:
-                    found[0], found[1] = value, n - 1
-                    bar = beyond(value)
-            bins[n] = c
-            n += 1
-        at = keys[i] & 63
-        k, h = y[at], w[at]
-        squares_left += h * (2.0 * left[k] + h)
-        squares_right -= h * (2.0 * right[k] - h)
-        left[k] += h
-        right[k] -= h
-        wl += h
-    return n
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sweep_squared(keys, m, T, total, bins, found):
-    """Find the best cut of a few sorted rows for squared errors; give the number of distinct codes."""
-    wl, sl, n = 0.0, 0.0, 0
-    bar = beyond(found[0])
-    for i in range(m):
-        c = keys[i] >> 6
-        if n == 0 or bins[n - 1] != c:
-            if n:
-                sr = total[1] - sl
-                value = sl * sl / wl + sr * sr / (total[0] - wl)
-                if value > bar:
-                    found[0], found[1] = value, n - 1
-                    bar = beyond(value)
-            bins[n] = c
-            n += 1
-        at = keys[i] & 63
-        wl += T[at, 0]
-        sl += T[at, 1]
-    return n
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan_squared(hist, bins, n, total, found):
     """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
     wl, sl = 0.0, 0.0
@@ -366,86 +297,6 @@ def by_share(hist, bins, n, k, starts, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def absolute_errors(y, w, ranks, order, weights, sums, out):
-    """Add the weighted absolute error about the median of the first i + 1 rows of an order to out[i]."""
-    m = len(y)
-    weights[: m + 1] = 0.0
-    sums[: m + 1] = 0.0
-    high = 1
-    while 2 * high <= m:
-        high *= 2
-    W, S = 0.0, 0.0
-    by_rank = np.empty(m)
-    for i in range(m):
-        by_rank[ranks[i]] = y[i]
-    for i in range(m):
-        r = order[i]
-        W += w[r]
-        S += w[r] * y[r]
-        j = ranks[r] + 1
-        while j <= m:  # a Fenwick tree over the ranks of y
-            weights[j] += w[r]
-            sums[j] += w[r] * y[r]
-            j += j & -j
-        place, below, total, step = 0, 0.0, 0.0, high
-        while step:
-            if place + step <= m and below + weights[place + step] < 0.5 * W:
-                place += step
-                below += weights[place]
-                total += sums[place]
-            step >>= 1
-        middle = by_rank[min(place, m - 1)]
-        out[i] += middle * below - total + (S - total) - middle * (W - below)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def scan_absolute(place, T, w, ranks, n_places, whole, real, found, at):
-    """Find the cut of places 0, 1, ... (one for each row) with the least absolute error about medians."""
-    m, n_out = len(place), ranks.shape[0]
-    order = np.empty(m, np.int64)
-    sort_by(place, m, order)
-    left, right, weights, sums = np.zeros(m), np.zeros(m), np.empty(m + 1), np.empty(m + 1)
-    back = order[::-1].copy()
-    for o in range(n_out):
-        y = T[:, o + 1] / w
-        absolute_errors(y, w, ranks[o], order, weights, sums, left)
-        absolute_errors(y, w, ranks[o], back, weights, sums, right)
-    wl, total = 0.0, w.sum()
-    for i in range(m - 1):
-        wl += w[order[i]]
-        if place[order[i]] < 0 or place[order[i]] == place[order[i + 1]] or (at >= 0 and place[order[i]] != at):
-            continue
-        if i + 1 < whole[MIN_LEAF] or m - i - 1 < whole[MIN_LEAF]:
-            continue
-        if wl < real[MIN_WEIGHT] or total - wl < real[MIN_WEIGHT]:
-            continue
-        value = -(left[i] + right[m - 2 - i]) / n_out
-        if value > found[0] - ROUNDING * value:  # the first of equal ones
-            found[0], found[1] = value, place[order[i]]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def absolute_split(codes, rows, start, stop, f, n_bins, bins, n, T, w, ranks, whole, real, at, lookup, found):
-    """Find the best cut of a column for absolute errors, with the missing (if n_bins >= 0) first and last."""
-    m = stop - start
-    place, lost = np.empty(m), 0
-    for i in range(n):
-        lookup[bins[i]] = i
-    for side in range(1, -1, -1):
-        if n_bins >= 0:
-            lookup[n_bins] = -1 if side else n
-        for i in range(m):
-            place[i] = lookup[codes[rows[start + i], f]]
-            lost += place[i] == -1
-        before = found[0]
-        scan_absolute(place, T, w, ranks, n + 1, whole, real, found, at)
-        if found[0] > before:
-            found[2] = 1 if side and lost else 0
-        if lost == 0:
-            return
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
     """Copy targets and weights of a node's rows side by side, and sum them up; the last entry counts the rows."""
     stats[:] = 0.0
@@ -463,7 +314,7 @@ def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def impurity_of(stats, starts, criterion, T, w, m, ranks):
+def impurity_of(stats, starts, criterion, T, w, m):
     """Impurity of a node; T, w are those of its m rows."""
     weight = weight_of(stats, starts)
     if criterion == GINI:
@@ -473,16 +324,6 @@ def impurity_of(stats, starts, criterion, T, w, m, ranks):
     n_out, total = starts[0], 0.0
     for o in range(n_out):
         mean = stats[o + 1] / weight
-        if criterion == ABSOLUTE:
-            y = T[:m, o + 1] / w[:m]
-            order = np.empty(m, np.int64)
-            sort_by(y, m, order)
-            for i in range(m):
-                ranks[o, order[i]] = i
-            out = np.zeros(m)
-            absolute_errors(y, w[:m], ranks[o, :m], order, np.empty(m + 1), np.empty(m + 1), out)
-            total += out[m - 1]
-            continue
         for i in range(m):
             value = T[i, o + 1] / w[i]
             if criterion == SQUARED:
@@ -545,7 +386,8 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
     if has_missing:
         n -= 1
-        miss[:] = hist[size]
+        for s in range(len(miss)):
+            miss[s] = hist[size, s]
     if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and not has_missing:
         if whole[BY_CLASS]:
             scan_gini(hist, bins, n, stats, left, right, found)
@@ -568,55 +410,19 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
-                 best_list):  # fmt: skip
-    """Try the cuts of a column for absolute errors, which take the rows themselves."""
-    codes, n_bins, offsets, lows, highs, is_cat, _ = table
-    T, _, w, starts = targets
-    hist, _, bins, listed, _, _, lookup, found, _ = space
-    size, lo, hi, m, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start, np.nan, -1
-    found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-    if bins[n - 1] == size and not is_cat[f]:
-        n -= 1
-    if whole[RANDOM] and not is_cat[f] and n > 1:
-        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
-    order = bins
-    if is_cat[f]:
-        by_share(hist, bins, n, 1, starts, listed)
-        order = listed
-    absolute_split(codes, rows, start, stop, f, -1 if is_cat[f] else size, order, n, T[:m], w[:m], ranks[:, :m], whole,
-                   real, at, lookup, found)  # fmt: skip
-    better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed, step, bounds, space, best_i,
-                  best_f, best_list):  # fmt: skip
-    """Try the cuts of a column; give whether it varies among the rows."""
-    codes, n_bins, offsets, lows, highs, is_cat, signs = table
-    T, y, w, starts = targets
-    hist, bits, bins, listed, left, right, lookup, found, _ = space
-    size, lo, hi, m = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], stop - start
-    few = m <= FEW and whole[PLAIN] and not is_cat[f] and signs[f] == 0
-    if few and sort_few(codes, rows, start, stop, f, size, lookup):
-        found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-        if whole[BY_CLASS]:
-            n = sweep_gini(lookup, m, y, w, stats, bins, left, right, found)
-        else:
-            n = sweep_squared(lookup, m, T, stats, bins, found)
-        better(found, f, bins, n, listed, False, lo, hi, np.nan, best_i, best_f, best_list)
-        return n > 1
-    n = filled(codes, rows, start, stop, f, size, y, T, w[:m], whole[BY_CLASS], whole[CHECKS_COUNTS], starts, hist,
-               bits, bins)  # fmt: skip
-    if n > 1 and whole[CRITERION] == ABSOLUTE:
-        try_absolute(f, table, rows, start, stop, n, targets, ranks, whole, real, seed, step, space, best_i, best_f,
-                     best_list)  # fmt: skip
-    elif n > 1:
-        try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list)
-    for i in range(n):
-        for s in range(hist.shape[1]):
-            hist[bins[i], s] = 0.0
-    return n > 1
+def sort_few(codes, rows, start, stop, f, n_bins, keys):
+    """Sort a few rows by the codes of a column, by insertion; False if a value is missing."""
+    for i in range(stop - start):
+        c = np.int64(codes[rows[start + i], f])
+        if c == n_bins:
+            return False
+        key = np.uint32((c << 16) | i)
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+    return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -747,20 +553,30 @@ def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, bes
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, bounds, features, space, lists, base,
-           best_i, best_f, best_list):  # fmt: skip
+def sorted_here(f, table, rows, start, stop, counts, keys):
+    """Sort the rows of a node by a column where that is less work than its bins; give whether that was done."""
+    codes, n_bins, _, _, _, is_cat, signs = table
+    m, size = stop - start, n_bins[f]
+    if is_cat[f] != 0 or signs[f] != 0 or size >= MOST_CODES:
+        return False
+    if m <= FEW:
+        return sort_few(codes, rows, start, stop, f, size, keys)
+    if m > min(2 * size, MOST_CODES) or size > 16 * m:
+        return False
+    return sort_column(codes, rows, start, stop, f, size, counts, keys)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, features, space, lists, base, best_i,
+           best_f, best_list):  # fmt: skip
     """Find the best split of a node among columns drawn by its seed; with base >= 0 there are sorted columns."""
     keys, is_sorted, near_T, near_y, scratch, counts, its_T = lists
-    _, n_bins, _, _, _, is_cat, signs = table
-    m = stop - start
-    d = len(features)
+    d, m, visited, varied, hist, bins = len(features), stop - start, 0, 0, space[0], space[2]
     best_f[WORTH], best_i[FEATURE] = -np.inf, -1
     for j in range(d):
         features[j] = j
     draws = whole[MAX_FEATURES] < d or whole[RANDOM]
-    visited, varied = 0, 0
-    # two rows can be parted in one way alone
-    most = 1 if stop - start == 2 and whole[PLAIN] else whole[MAX_FEATURES]
+    most = 1 if m == 2 and whole[PLAIN] else whole[MAX_FEATURES]  # two rows can be parted in one way alone
     while visited < d and (visited < most or varied == 0):
         if draws:
             other = visited + int(mixed(seed, np.uint64(visited + 1)) % np.uint64(d - visited))
@@ -770,14 +586,18 @@ def search(table, rows, start, stop, targets, ranks, stats, whole, real, seed, b
         if base >= 0 and is_sorted[f]:
             varied += search_sorted(f, table, keys[f], start - base, stop - base, near_T, near_y, stats, whole, space,
                                     best_i, best_f)  # fmt: skip
-        elif (whole[PLAIN] and FEW < m <= min(2 * n_bins[f], MOST_CODES) and n_bins[f] <= 16 * m and is_cat[f] == 0
-              and signs[f] == 0 and n_bins[f] < MOST_CODES
-              and sort_column(table[0], rows, start, stop, f, n_bins[f], counts, scratch)):  # fmt: skip
-            # with about as many bins as rows, rows in their order are less work than bins
+        elif whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch):
             varied += search_sorted(f, table, scratch, 0, m, its_T, targets[1], stats, whole, space, best_i, best_f)
         else:
-            varied += search_column(f, table, rows, start, stop, targets, ranks, stats, whole, real, seed,
-                                    np.uint64(d + visited), bounds, space, best_i, best_f, best_list)  # fmt: skip
+            n = filled(table[0], rows, start, stop, f, table[1][f], targets[1], targets[0], targets[2][:m],
+                       whole[BY_CLASS], whole[CHECKS_COUNTS], targets[3], hist, space[1], bins)  # fmt: skip
+            varied += n > 1
+            if n > 1:
+                try_bins(f, table, n, targets[3], stats, whole, real, seed, np.uint64(d + visited), bounds, space,
+                         best_i, best_f, best_list)  # fmt: skip
+            for i in range(n):
+                for s in range(hist.shape[1]):
+                    hist[bins[i], s] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -875,7 +695,8 @@ def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
         seen[codes[rows[i], f]] = True
     if n_lists + n_bins + 1 > len(lists):
         bigger = np.empty(2 * (n_lists + n_bins + 1), dtype=np.int64)
-        bigger[:n_lists] = lists[:n_lists]
+        for i in range(n_lists):
+            bigger[i] = lists[i]
         lists = bigger
     for c in range(n_bins + 1):
         if seen[c]:
@@ -909,12 +730,12 @@ def open_child(q, node, start, stop, depth, seed, low, high, frontier, seeds, li
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
+def grow_tree(table, rows, targets, whole, real, seed, critical, limits, size):
     """Grow a tree on `rows`, which end up in the order of the leaves.
 
     Gives (nodes, 8) whole numbers: feature, first child, side of the missing, rows, start of the list, length of
     the list, last code on the left, place of its first row; (nodes, 3) floats: threshold, impurity, weight;
-    (nodes, s) statistics; and lists.
+    (nodes, s) statistics; and lists. `size` is above the number of bins of any column, the missing one counted.
     """
     codes, n_bins, _, _, _, _, signs = table
     T, y, w, starts = targets
@@ -929,27 +750,26 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     # what is open: node, start, stop, depth; its seed, bounds and gain, which is infinite as long as it is not known
     frontier = np.empty((min(m, most) + 2, 4), dtype=np.int64)
     seeds, gains = np.empty(len(frontier), dtype=np.uint64), np.empty(len(frontier))
-    limit, size = np.empty((len(frontier), 2)), n_bins.max() + 2
-    by_rows = max(size, FEW)
+    limit = np.empty((len(frontier), 2))
     space = (
-        np.zeros((size, width)), np.zeros((size >> 6) + 2, dtype=np.uint64), np.empty(by_rows, np.int64),
-        np.empty(size, np.int64), np.empty(width), np.empty(width), np.zeros(by_rows, np.int64), np.empty(3),
+        np.zeros((size, width)), np.zeros((size >> 6) + 2, dtype=np.uint64), np.empty(size, np.int64),
+        np.empty(size, np.int64), np.empty(width), np.empty(width), np.zeros(size, np.int64), np.empty(3),
         np.empty(width),
     )  # fmt: skip
     left, lookup, best_list = space[4], space[6], np.empty(size, np.int64)
     stats, features = np.empty(width + 1), np.empty(d, np.int64)
-    node_y, node_w = np.empty(m if by_class else 0, y.dtype), np.empty(m)
+    node_y, weights = np.empty(m if by_class else 0, y.dtype), np.empty((m, 1))
+    node_w = weights[:, 0]
     node_T = np.empty((0 if by_class else m, T.shape[1]))
     own = (node_T, node_y, node_w, starts)
-    ranks = np.empty((starts[0] if criterion == ABSOLUTE else 0, m), np.int64)
     goes_left, spare = np.empty(m, np.bool_), np.empty(m, rows.dtype)
     best_i, best_f, bounds = np.zeros(5, np.int64), np.zeros(2), np.empty(2)
     # columns kept sorted below a node from row `base` to row `end`; with the best node first the root's alone would do
     room = min(m, SORTED_ROWS) if whole[SORTS] and (whole[MAX_LEAVES] < 0 or m <= SORTED_ROWS) else 0
     keys, is_sorted = np.empty((d + 1, room), np.uint32), np.zeros(d + 1, np.bool_)
     near_T, near_y = np.empty((room, 2)), np.empty(room if by_class else 0, y.dtype)
-    counts, scratch = np.empty(size, np.int32), np.empty(min(m, 2 * size, MOST_CODES), np.uint32)
-    its_T = node_w.reshape((m, 1)) if by_class else node_T
+    counts, scratch = np.empty(size, np.int32), np.empty(min(m, max(2 * size, FEW), MOST_CODES), np.uint32)
+    its_T = weights if by_class else node_T
     columns = (keys, is_sorted, near_T, near_y, scratch, counts, its_T)
     sides, spare_keys, base, end = np.empty(room, np.bool_), np.empty(room, np.uint32), -1, -1
     n_nodes, n_open, n_leaves, by_gain = 1, 1, 0, whole[MAX_LEAVES] > 0
@@ -957,14 +777,16 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
     while n_open:
         p = next_of(gains, n_open, by_gain)
         node, start, stop, depth = frontier[p, 0], frontier[p, 1], frontier[p, 2], frontier[p, 3]
-        seed, known, bounds[:] = seeds[p], gains[p] < np.inf, limit[p]
+        seed, known, bounds[0], bounds[1] = seeds[p], gains[p] < np.inf, limit[p, 0], limit[p, 1]
         n_open -= 1
-        frontier[p], seeds[p], limit[p], gains[p] = frontier[n_open], seeds[n_open], limit[n_open], gains[n_open]
+        open_child(p, frontier[n_open, 0], frontier[n_open, 1], frontier[n_open, 2], frontier[n_open, 3], seeds[n_open],
+                   limit[n_open, 0], limit[n_open, 1], frontier, seeds, limit, gains)  # fmt: skip
+        gains[p] = gains[n_open]
         gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats)
         if whole[CHECKS_COUNTS]:
             stats[width - 1] = stats[width]
         weight, k = weight_of(stats, starts), stop - start
-        impurity = impurity_of(stats, starts, criterion, node_T, node_w, k, ranks)
+        impurity = impurity_of(stats, starts, criterion, node_T, node_w, k)
         nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3] = -1, -1, 0, k
         nodes[node, 4], nodes[node, 5], nodes[node, 6], nodes[node, 7] = 0, 0, -1, start
         floats[node, 0], floats[node, 1], floats[node, 2] = 0.0, max(impurity, 0.0), weight
@@ -984,13 +806,12 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
                 sort_columns(table, rows, start, stop, node_T, node_y, node_w, by_class, counts, keys, is_sorted,
                              near_T, near_y)  # fmt: skip
                 base, end = start, stop
-        search(table, rows, start, stop, own, ranks, stats, whole, real, seed, bounds, features, space, columns, base,
-               best_i, best_f, best_list)  # fmt: skip
+        search(table, rows, start, stop, own, stats, whole, real, seed, bounds, features, space, columns, base, best_i,
+               best_f, best_list)  # fmt: skip
         f = best_i[FEATURE]
         if f < 0:
             continue
-        before = -impurity * weight if criterion == ABSOLUTE else worth(criterion, stats, starts)
-        gain = (best_f[WORTH] - before) / real[TOTAL_WEIGHT]
+        gain = (best_f[WORTH] - worth(criterion, stats, starts)) / real[TOTAL_WEIGHT]
         n_left = side_of(codes, rows, start, stop, n_bins[f], best_i, best_list, lookup, goes_left)
         if gain + EPS < real[MIN_DECREASE] or (len(critical) > 0 and not significant(
                 goes_left, k, node_y, node_T, node_w, by_class, starts, stats, impurity, left, critical)):  # fmt: skip
@@ -1027,7 +848,7 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits):
                    right_high, frontier, seeds, limit, gains)  # fmt: skip
         n_open += 2
         n_nodes += 2
-    return nodes[:n_nodes].copy(), floats[:n_nodes].copy(), sums[:n_nodes].copy(), lists[:n_lists].copy()
+    return nodes[:n_nodes], floats[:n_nodes], sums[:n_nodes], lists[:n_lists]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
@@ -1048,8 +869,9 @@ def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_
             features[visited], features[other] = features[other], features[visited]
         f, n = features[visited], 0
         visited += 1
-        space[0][:] = H[f]
         for c in range(n_bins[f] + 1):
+            for s in range(width):
+                space[0][c, s] = H[f, c, s]
             if weight_of(H[f, c], starts) > 0:
                 bins[n] = c
                 n += 1

@@ -73,7 +73,7 @@ def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_
 def step(row, node, nodes):
     """Where a row goes from a node; a leaf leads to itself. A place without a sign is not looked at for one."""
     at = nodes[node]
-    return np.uint64(at.first) + np.uint64(row[at.feature] > at.threshold)
+    return np.uint64(at["first"]) + np.uint64(row[at["feature"]] > at["threshold"])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -91,28 +91,39 @@ def leaves_of_eight(X, i, root, nodes, at):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def add_values(X, roots, nodes, values, out):
-    """Add the values of the leaves of all trees; every split is a threshold and no value is missing.
+def fill_leaves(X, start, n, nodes, at):
+    """Leaves of n rows from a start on; every split is a threshold and no value is missing."""
+    root = np.uint64(0)
+    for i in range(0, n - 7, 8):
+        leaves_of_eight(X, start + i, root, nodes, at[i:])
+    for i in range(n - n % 8, n):
+        node = root
+        after = step(X[start + i], node, nodes)
+        while after != node:
+            node = after
+            after = step(X[start + i], node, nodes)
+        at[i] = node
 
-    A leaf is a node that leads to itself: its threshold is infinite.
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def add_values(X, nodes, single, values, out):
+    """Add the values of the leaves of a tree; every split is a threshold and no value is missing.
+
+    A leaf is a node that leads to itself: its threshold is infinite. Where `single` of a leaf is k >= 0 its values are
+    zeros but for a one at k, as in the leaves of full trees, and need not be fetched from memory.
     """
     block, width = 1024, values.shape[1]
     at = np.empty(block + 8, dtype=np.uint64)
     for start in range(0, len(X), block):
         n = min(block, len(X) - start)
-        for root in roots:
-            for i in range(0, n - 7, 8):
-                leaves_of_eight(X, start + i, root, nodes, at[i:])
-            for i in range(n - n % 8, n):
-                node = root
-                after = step(X[start + i], node, nodes)
-                while after != node:
-                    node = after
-                    after = step(X[start + i], node, nodes)
-                at[i] = node
-            for i in range(n):
-                for k in range(width):
-                    out[start + i, k] += values[at[i], k]
+        fill_leaves(X, start, n, nodes, at)
+        for i in range(n):
+            k = np.int64(single[at[i]]) if len(single) else -1
+            if k >= 0:
+                out[start + i, k] += 1.0
+                continue
+            for k in range(width):
+                out[start + i, k] += values[at[i], k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)

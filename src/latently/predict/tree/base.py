@@ -1,8 +1,6 @@
 """What classification and regression trees share."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -10,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_random_state
 
-from latently.data import Schema
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.tree import columns
 from latently.predict.tree.growth.binary import Grown, grow_binary
@@ -26,40 +23,22 @@ from latently.predict.tree.model import answers
 from latently.predict.tree.model import rules as reading
 from latently.predict.tree.model.nodes import Nodes
 from latently.predict.tree.model.view import TreeView
+from latently.predict.tree.parameters import TreeParameters
 from latently.predict.tree.pruning import cost_complexity, reduced_error
 
 Array = NDArray[np.float64]
 
 
 _VIEWS: WeakKeyDictionary[Any, tuple[Nodes, TreeView]] = WeakKeyDictionary()  # beside the trees, not a part of them
-_PACKED: WeakKeyDictionary[Any, tuple[Nodes, float, answers.Packed]] = WeakKeyDictionary()
-WHOLE_1, REAL_0 = Interval(Integral, 1, None, closed="left"), Interval(Real, 0.0, None, closed="left")
-
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
-    "max_depth": [WHOLE_1, None],
-    "min_samples_split": [Interval(Integral, 2, None, closed="left"), Interval(RealNotInt, 0.0, 1.0, closed="right")],
-    "min_samples_leaf": [WHOLE_1, Interval(RealNotInt, 0.0, 1.0, closed="neither")],
-    "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
-    "max_features": [WHOLE_1, Interval(RealNotInt, 0.0, 1.0, closed="right"), StrOptions({"sqrt", "log2"}), None],
-    "random_state": ["random_state"],
-    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-    "min_impurity_decrease": [REAL_0],
-    "ccp_alpha": [REAL_0],
-    "monotonic_cst": ["array-like", None],
-    "significance": [Interval(Real, 0.0, 1.0, closed="neither"), None],
-    "nominal": [StrOptions({"groups", "values"})],
-    "missing": [StrOptions({"side", "fractional"})],
-    "max_bins": [Interval(Integral, 2, None, closed="left"), None],
-    "schema": [Schema, None],
-}
 
 
-class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
+class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
     """Base of decision trees: reading, growing, pruning, explaining."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _most_bins: ClassVar[int] = TREE_BINS
+    criterion: Any
     _class_counts: Any  # number of classes of each output, ones for a regression
 
     def __sklearn_tags__(self) -> Any:
@@ -80,8 +59,8 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
 
     # learning
 
+    @checked
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Self:
-        self._validate_params()
         if isinstance(X, ChunkSource):
             return self._fit_source(X, y)
         rows = columns.read_columns(self, X, reset=True)
@@ -165,8 +144,8 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
         self._adopt(self.nodes_.cut(leaves))
 
     def _adopt(self, nodes: Nodes) -> None:
-        self.nodes_ = nodes
-        self.n_nodes_ = len(nodes)
+        self.nodes_, self.n_nodes_ = nodes, len(nodes)
+        _ = nodes.walk
 
     # pruning
 
@@ -277,19 +256,9 @@ class BaseTree(OutOfCoreMixin, BaseEstimator, ABC):
     def _values(self, X: Any) -> Array:
         """(n, outputs, classes or 1) values of the leaves."""
         rows = self._rows(X)
-        return self._packed().mean(rows)
+        smoothed = self._smoothed()
+        return answers.mean_of([self.nodes_], rows, None if smoothed is None else [smoothed])
 
-    def _packed(self) -> answers.Packed:
-        """The tree as rows pass through it, kept from one question to the next but not as a part of the model."""
-        m = getattr(self, "m", 0)
-        known = _PACKED.get(self)
-        if known is None or known[0] is not self.nodes_ or known[1] != m:
-            known = self.nodes_, m, answers.Packed.of([self._smoothed()])
-            _PACKED[self] = known
-        return known[2]
-
-    def _smoothed(self) -> Nodes:
-        return self.nodes_
-
-    def _with_values(self, value: Array) -> Nodes:
-        return replace(self.nodes_, value=value)
+    def _smoothed(self) -> Array | None:
+        """Values of the nodes, if they are not those of the rows alone."""
+        return None

@@ -1,6 +1,6 @@
 """Classification trees."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,14 +9,16 @@ import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
-from latently.data import Schema
 from latently.decide import DecideMixin
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.scores import ClassifierScore
-from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, BaseTree
+from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
-from latently.predict.tree.model.nodes import Nodes
+from latently.predict.tree.model import answers
+from latently.predict.tree.parameters import CLASS_CRITERIA, REAL_0, TREE_CONSTRAINTS
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -34,10 +36,14 @@ class ClassAnswers(DecideMixin, ClassifierScore):
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Class of the highest probability; (n,), or (n, outputs)."""
-        best = self._values(X).argmax(axis=2)
+        best = self._best(X)
         if self.n_outputs_ == 1:
             return np.asarray(self.classes_.take(best[:, 0]))
         return np.column_stack([classes.take(best[:, o]) for o, classes in enumerate(self.classes_)])
+
+    def _best(self, X: Any) -> NDArray[np.int64]:
+        """(n, outputs) codes of the classes of the highest probability."""
+        return np.asarray(self._values(X).argmax(axis=2))
 
     def predict_proba(self, X: Any, check_input: bool = True) -> Any:
         """(n, K) probabilities of the classes; a list of them for several outputs."""
@@ -86,6 +92,7 @@ def class_weights(class_weight: Any, y: Any, weights: Array | None) -> Array | N
     return np.asarray(own if weights is None else own * weights, dtype=np.float64)
 
 
+@stores_parameters
 class DecisionTreeClassifier(ClassAnswers, BaseTree):
     """A decision tree for classes: CART, ID3 or C4.5, for tables as they come.
 
@@ -144,58 +151,18 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "criterion": [StrOptions({"gini", "entropy", "log_loss", "gain", "gain_ratio"})],
-        "splitter": [StrOptions({"best", "random"})],
+        **TREE_CONSTRAINTS,
+        "criterion": [CLASS_CRITERIA],
         "class_weight": [dict, list, StrOptions({"balanced"}), None],
         "confidence": [Interval(Real, 0.0, 0.5, closed="right"), None],
         "m": [REAL_0],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: Criterion = "gini",
-        splitter: Literal["best", "random"] = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
-        nominal: Literal["groups", "values"] = "groups",
-        missing: Literal["side", "fractional"] = "side",
-        significance: float | None = None,
-        confidence: float | None = None,
-        m: float = 0.0,
-        max_bins: int | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.nominal = nominal
-        self.missing = missing
-        self.significance = significance
-        self.confidence = confidence
-        self.m = m
-        self.max_bins = max_bins
-        self.schema = schema
+    _: KW_ONLY
+    criterion: Criterion = "gini"
+    class_weight: Any = None
+    confidence: float | None = None
+    m: float = 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,12 +237,18 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
 
     # answers
 
-    def _smoothed(self) -> Nodes:
-        """Nodes whose shares are m-estimates: (n_k + m p_k) / (n + m), with p the shares at the root."""
+    def _best(self, X: Any) -> NDArray[np.int64]:
+        check_is_fitted(self)
+        if self.n_outputs_ > 1 or self.m > 0:
+            return super()._best(X)
+        return answers.classes_of(self.nodes_, self._rows(X))[:, None]
+
+    def _smoothed(self) -> Array | None:
+        """Shares by m-estimates: (n_k + m p_k) / (n + m), with p the shares at the root."""
         if self.m == 0:
-            return self.nodes_
-        weight = self.nodes_.weight[:, None, None]
-        return self._with_values((self.nodes_.value * weight + self.m * self.nodes_.value[0]) / (weight + self.m))
+            return None
+        weight, shares = self.nodes_.weight[:, None, None], self.nodes_.value
+        return np.asarray((shares * weight + self.m * shares[0]) / (weight + self.m))
 
 
 def _known_codes(values: NDArray[Any], classes: NDArray[Any]) -> Array:

@@ -1,5 +1,6 @@
 """Regression trees."""
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -7,13 +8,14 @@ import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from latently.data import Schema
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.scores import RegressorScore
 from latently.predict.tree import m5
-from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, BaseTree
+from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, number_targets, read_numbers
 from latently.predict.tree.model import answers, leaf_targets
+from latently.predict.tree.parameters import NUMBER_CRITERIA, REAL_0, TREE_CONSTRAINTS
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -56,6 +58,7 @@ class NumberAnswers(RegressorScore):
         return None
 
 
+@stores_parameters
 class DecisionTreeRegressor(NumberAnswers, BaseTree):
     """A decision tree for numbers, with means or linear models at the leaves, for tables as they come.
 
@@ -109,55 +112,16 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
-        "splitter": [StrOptions({"best", "random"})],
+        **TREE_CONSTRAINTS,
+        "criterion": [NUMBER_CRITERIA],
         "leaf": [StrOptions({"mean", "linear"})],
         "smoothing": [REAL_0],
     }
 
-    def __init__(
-        self,
-        *,
-        criterion: Criterion = "squared_error",
-        splitter: Literal["best", "random"] = "best",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
-        random_state: Any = None,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: ArrayLike | None = None,
-        nominal: Literal["groups", "values"] = "groups",
-        missing: Literal["side", "fractional"] = "side",
-        significance: float | None = None,
-        leaf: Literal["mean", "linear"] = "mean",
-        smoothing: float = 15.0,
-        max_bins: int | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.splitter = splitter
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.random_state = random_state
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.nominal = nominal
-        self.missing = missing
-        self.significance = significance
-        self.leaf = leaf
-        self.smoothing = smoothing
-        self.max_bins = max_bins
-        self.schema = schema
+    _: KW_ONLY
+    criterion: Criterion = "squared_error"
+    leaf: Literal["mean", "linear"] = "mean"
+    smoothing: float = 15.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

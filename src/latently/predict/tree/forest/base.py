@@ -1,13 +1,11 @@
 """What random forests share: draws of rows, trees side by side, rows out of the bag."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 from warnings import warn
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,26 +17,28 @@ from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.learn.engine.cores import n_threads, threads
 from latently.learn.engine.reduce import mapping
+from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.rows import row_by_row
 from latently.predict.tree import columns
-from latently.predict.tree.growth.binary import Grown, grow_binary
-from latently.predict.tree.growth.bins import MOST_BINS, Bins, make_bins
-from latently.predict.tree.growth.setting import Setting, make_setting
+from latently.predict.tree.forest.job import Job, draw, outside_of
+from latently.predict.tree.growth.binary import Grown
+from latently.predict.tree.growth.bins import MOST_BINS, make_bins
+from latently.predict.tree.growth.setting import make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
-from latently.predict.tree.model.answers import Packed
+from latently.predict.tree.parameters import ForestParameters
 
 Array = NDArray[np.float64]
-_PACKED: WeakKeyDictionary[Any, tuple[Any, Packed]] = WeakKeyDictionary()
 
 
-class BaseForest(OutOfCoreMixin, BaseEstimator):
+class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
     """Base of random forests."""
 
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _tree_class: ClassVar[Any]
+    criterion: Any
     _most_bins: ClassVar[int] = MOST_BINS
 
     def __sklearn_tags__(self) -> Any:
@@ -72,6 +72,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
 
     # learning
 
+    @checked
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees, each on its own draw of the rows.
 
@@ -84,7 +85,6 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         sample_weight
             Weight of each row.
         """
-        self._validate_params()
         if isinstance(X, ChunkSource):
             return self._fit_source(X, y)
         if self.max_samples is not None and not self.bootstrap:
@@ -120,7 +120,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
             self._adopt([self._tree(Grown(nodes, None, None), seed) for nodes, seed in zip(made, seeds, strict=True)])
         return self
 
-    def _draw(self, seed: int, n: int, _: int) -> NDArray[np.int64]:
+    def _draw(self, seed: int, n: int) -> NDArray[np.int64]:
         self.n_rows_ = n
         return draw(seed, n, self._n_drawn(n))
 
@@ -154,7 +154,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         total = float(n) if weights is None else float(weights.sum())
         setting = setting.weighing(total, float(self.min_weight_fraction_leaf))
         bins = make_bins(rows, categories, self.max_bins, most_bins=self._most_bins)
-        job = _Job(self, rows, bins, targets, weights, setting)
+        job = Job(self, rows, bins, targets, weights, setting)
         with self._threads(), mapping(seeds) as over:
             made = list(over(job))
         self.n_rows_ = n
@@ -179,6 +179,7 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         tree._prune_by_cost()
         return tree
 
+    @abstractmethod
     def _tell_tree(self, tree: Any, grown: Any) -> None:
         """Give a tree what it has to know about the targets."""
 
@@ -279,54 +280,11 @@ class BaseForest(OutOfCoreMixin, BaseEstimator):
         return self._of_rows(self._rows(X))
 
     def _of_rows(self, rows: Array) -> Array:
+        smoothed = [tree._smoothed() for tree in self.estimators_]
         with self._threads():
-            return self._packed().mean(rows)
-
-    def _packed(self) -> Packed:
-        """The trees behind each other, kept from one question to the next but not as a part of the model."""
-        settings = tuple((id(tree.nodes_), getattr(tree, "m", 0)) for tree in self.estimators_)
-        known = _PACKED.get(self)
-        if known is None or known[0] != settings:
-            known = settings, Packed.of([tree._smoothed() for tree in self.estimators_])
-            _PACKED[self] = known
-        return known[1]
+            nodes = [tree.nodes_ for tree in self.estimators_]
+            return answers.mean_of(nodes, rows, None if smoothed[0] is None else smoothed)
 
 
 def _all_leaves(trees: Sequence[Any], chunk: Any) -> NDArray[np.int64]:
     return np.column_stack([answers.leaves_of(nodes, chunk.X) for nodes in trees])
-
-
-class _Job:
-    """Grows one tree from its seed, in whatever thread."""
-
-    def __init__(
-        self, forest: BaseForest, rows: Array, bins: Bins, targets: Targets, weights: Array | None, setting: Setting
-    ) -> None:
-        self.forest, self.rows, self.bins, self.codes = forest, rows, bins, bins.encode(rows)
-        self.targets, self.weights, self.setting = targets, weights, setting
-
-    def __call__(self, seed: int) -> Grown:
-        n = len(self.codes)
-        counts = None
-        if self.forest.bootstrap:
-            counts = np.bincount(draw(seed, n, self.forest._n_drawn(n)), minlength=n).astype(np.float64)
-        weights = self.forest._tree_weights(self.targets, self.weights, counts)
-        if self.forest._is_multiway:
-            from latently.predict.tree.growth.multiway import Rules, grow_multiway
-
-            forest = self.forest
-            rules = Rules(forest.criterion, forest.nominal == "values", forest.missing == "fractional")
-            categories = np.where(self.bins.is_cat > 0, self.bins.n_bins, 0)
-            return grow_multiway(self.rows, categories, self.targets, weights, self.setting, rules, seed)
-        grown = grow_binary(self.bins, self.codes, self.targets, weights, self.setting, seed)
-        return replace(grown, leaf_targets=self.forest._kept(grown, self.targets, weights), rows=None, starts=None)
-
-
-def draw(seed: int, n: int, size: int) -> NDArray[np.int64]:
-    """Rows drawn with replacement for a tree."""
-    return np.random.RandomState(seed).randint(0, n, size, dtype=np.int32).astype(np.int64)
-
-
-def outside_of(seed: int, n: int, size: int) -> NDArray[np.int64]:
-    """Rows that were not drawn for a tree."""
-    return np.flatnonzero(np.bincount(draw(seed, n, size), minlength=n) == 0)

@@ -1,38 +1,27 @@
 """Random forests for classes."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
-from latently.data import Schema
-from latently.predict.tree.base import REAL_0, SHARED_CONSTRAINTS, WHOLE_1
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.tree.classifier import ClassAnswers, Criterion, DecisionTreeClassifier, class_weights
 from latently.predict.tree.forest.base import BaseForest
 from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
 from latently.predict.tree.model import answers
+from latently.predict.tree.parameters import CLASS_CRITERIA, FOREST_CONSTRAINTS, REAL_0
 
 Array = NDArray[np.float64]
 
-FOREST_CONSTRAINTS: dict[str, list[Any]] = {
-    **{name: value for name, value in SHARED_CONSTRAINTS.items() if name != "significance"},
-    "n_estimators": [WHOLE_1],
-    "bootstrap": ["boolean"],
-    "oob_score": ["boolean", callable],
-    "n_jobs": [Integral, None],
-    "verbose": ["verbose"],
-    "warm_start": ["boolean"],
-    "max_samples": [None, Interval(RealNotInt, 0.0, None, closed="neither"), WHOLE_1],
-    "significance": [Interval(Real, 0.0, 1.0, closed="neither"), None],
-}
 
-
+@stores_parameters
 class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
     """A random forest for classes: full trees on draws of the rows, a few columns at each split.
 
@@ -87,65 +76,16 @@ class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
     _tree_class: ClassVar[Any] = DecisionTreeClassifier
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "criterion": [StrOptions({"gini", "entropy", "log_loss", "gain", "gain_ratio"})],
+        "criterion": [CLASS_CRITERIA],
         "class_weight": [StrOptions({"balanced_subsample", "balanced"}), dict, list, None],
         "m": [REAL_0],
     }
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: Criterion = "gini",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = "sqrt",
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: Any = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        max_samples: Any = None,
-        monotonic_cst: ArrayLike | None = None,
-        nominal: Literal["groups", "values"] = "groups",
-        missing: Literal["side", "fractional"] = "side",
-        significance: float | None = None,
-        m: float = 0.0,
-        max_bins: int | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.nominal = nominal
-        self.missing = missing
-        self.significance = significance
-        self.m = m
-        self.max_bins = max_bins
-        self.schema = schema
+    _: KW_ONLY
+    criterion: Criterion = "gini"
+    max_features: Any = "sqrt"
+    class_weight: Any = None
+    m: float = 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,24 +1,26 @@
 """Random forests for numbers."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
-from sklearn.utils._param_validation import StrOptions
 
-from latently.data import Schema
+from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.tree.forest.base import BaseForest
-from latently.predict.tree.forest.classifier import FOREST_CONSTRAINTS, oob_values
+from latently.predict.tree.forest.classifier import oob_values
 from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers, leaf_targets
+from latently.predict.tree.parameters import FOREST_CONSTRAINTS, NUMBER_CRITERIA
 from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers, number_goals
 
 Array = NDArray[np.float64]
 
 
+@stores_parameters
 class RandomForestRegressor(NumberAnswers, ImportanceMixin, BaseForest):
     """A random forest for numbers: full trees on draws of the rows; means, variances and quantiles.
 
@@ -76,62 +78,14 @@ class RandomForestRegressor(NumberAnswers, ImportanceMixin, BaseForest):
     _tree_class: ClassVar[Any] = DecisionTreeRegressor
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FOREST_CONSTRAINTS,
-        "criterion": [StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})],
+        "criterion": [NUMBER_CRITERIA],
         "keep_targets": ["boolean"],
     }
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: Criterion = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = 1.0,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: Any = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        ccp_alpha: float = 0.0,
-        max_samples: Any = None,
-        monotonic_cst: ArrayLike | None = None,
-        nominal: Literal["groups", "values"] = "groups",
-        missing: Literal["side", "fractional"] = "side",
-        significance: float | None = None,
-        keep_targets: bool = False,
-        max_bins: int | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.nominal = nominal
-        self.missing = missing
-        self.significance = significance
-        self.keep_targets = keep_targets
-        self.max_bins = max_bins
-        self.schema = schema
+    _: KW_ONLY
+    criterion: Criterion = "squared_error"
+    max_features: Any = 1.0
+    keep_targets: bool = False
 
     # learning
 

@@ -1,12 +1,13 @@
 """Trees of two-way splits: one compiled call for each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latently import compiled
+from latently.predict.tree.growth.absolute import grow_absolute
 from latently.predict.tree.growth.bins import Bins
 from latently.predict.tree.growth.setting import CRITERIA, Setting
 from latently.predict.tree.growth.targets import Targets
@@ -47,17 +48,12 @@ def grow_binary(
     even = weights is None
     w = np.ones(n) if weights is None else weights
     rows = np.arange(n, dtype=np.uint32) if even else np.flatnonzero(w > 0).astype(np.uint32)
-    table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
-    goals = (targets.dense, targets.codes, w, targets.starts)
-    total = float(w[rows].sum())
-    made = compiled.tree.grow.grow_tree(
-        table, rows, goals, whole_setting(setting, targets, even), real_setting(setting, total), np.uint64(seed),
-        setting.critical(int(targets.starts[-1])), setting.bounds,
-    )  # fmt: skip
-    nodes = as_nodes(made, targets, bins)
     if setting.criterion == "absolute_error":
-        _set_medians(nodes, rows, made[0][:, 7], targets, w)
-    return Grown(nodes, rows, made[0][:, 7])
+        made, medians = grow_absolute(bins, codes, targets, w, rows, setting, seed)
+        nodes = replace(as_nodes(made, targets, bins), value=medians[:, :, None])
+        return Grown(nodes, rows, made[0][:, 7])
+    made = _grown(bins, codes, rows, targets, w, setting, seed, float(w[rows].sum()), even)
+    return Grown(as_nodes(made, targets, bins), rows, made[0][:, 7].copy())
 
 
 def subtree(
@@ -66,11 +62,19 @@ def subtree(
 ) -> Any:  # fmt: skip
     """Grow the tree below a node of a larger one, whose rows weigh `total`; as the kernel gives it."""
     rows = np.arange(len(codes), dtype=np.uint32)
+    made = _grown(bins, codes, rows, targets, weights, setting, seed, total, not counts)
+    return tuple(part.copy() for part in made)  # of arrays that have room for more nodes
+
+
+def _grown(
+    bins: Bins, codes: NDArray[Any], rows: NDArray[np.uint32], targets: Targets, w: Array, setting: Setting, seed: int,
+    total: float, even: bool,
+) -> Any:  # fmt: skip
     table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
-    goals = (targets.dense, targets.codes, weights, targets.starts)
+    goals = (targets.dense, targets.codes, w, targets.starts)
     return compiled.tree.grow.grow_tree(
-        table, rows, goals, whole_setting(setting, targets, not counts), real_setting(setting, total), np.uint64(seed),
-        setting.critical(int(targets.starts[-1])), setting.bounds,
+        table, rows, goals, whole_setting(setting, targets, even), real_setting(setting, total), np.uint64(seed),
+        setting.critical(int(targets.starts[-1])), setting.bounds, int(bins.n_bins.max()) + 2,
     )  # fmt: skip
 
 
@@ -109,35 +113,10 @@ def as_nodes(made: Any, targets: Targets, bins: Bins) -> Nodes:
         missing=np.where(inner, 1 - whole[:, 2], 0).astype(np.int64),
         list_start=whole[:, 4].copy(),
         list_len=whole[:, 5].copy(),
-        lists=lists,
+        lists=lists.copy(),
         samples=whole[:, 3].copy(),
         weight=real[:, 2].copy(),
         impurity=real[:, 1].copy(),
         value=targets.values(sums, real[:, 2]),
         n_categories=np.where(bins.is_cat > 0, bins.n_bins, 0),
     )
-
-
-def _set_medians(nodes: Nodes, rows: NDArray[Any], starts: NDArray[np.int64], targets: Targets, w: Array) -> None:
-    """Put medians in the place of means."""
-    y = targets.dense[:, 1:] + targets.centre
-    for node, (start, k) in enumerate(zip(starts, nodes.samples, strict=True)):
-        own = rows[start : start + k]
-        for o in range(y.shape[1]):
-            nodes.value[node, o, 0] = weighted_median(y[own, o], w[own])
-
-
-def weighted_median(values: Array, weights: Array) -> float:
-    """Least value with half of the weight below or at it, or the middle to the next one if that is half to the bit.
-
-    Examples
-    --------
-    >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 4.0]))
-    2.0
-    """
-    order = np.argsort(values, kind="stable")
-    upto = np.cumsum(weights[order])
-    at = int(np.searchsorted(upto, upto[-1] / 2))
-    if upto[at] == upto[-1] / 2 and at + 1 < len(order):
-        return float((values[order[at]] + values[order[at + 1]]) / 2)
-    return float(values[order[at]])

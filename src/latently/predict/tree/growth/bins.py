@@ -45,6 +45,13 @@ class Bins:
         rows = np.ascontiguousarray(X, dtype=np.float64)
         return row_by_row(rows, partial(_encode_chunk, self))
 
+    def encoded(self, X: NDArray[np.floating[Any]]) -> NDArray[Any]:
+        """Give the codes of a chunk, (n, d), in this thread."""
+        out = np.empty(X.shape, dtype=self.dtype)
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+        compiled.tree.bins.encode(rows, self.edges, self.offsets, self.n_bins, self.is_cat, out)
+        return out
+
     @property
     def dtype(self) -> type[np.integer[Any]]:
         """Type of the codes."""
@@ -52,9 +59,7 @@ class Bins:
 
 
 def _encode_chunk(bins: Bins, chunk: Chunk) -> NDArray[Any]:
-    out = np.empty(chunk.X.shape, dtype=bins.dtype)
-    compiled.tree.bins.encode(chunk.X, bins.edges, bins.offsets, bins.n_bins, bins.is_cat, out)
-    return out
+    return bins.encoded(chunk.X)
 
 
 def make_bins(

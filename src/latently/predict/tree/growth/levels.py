@@ -6,7 +6,7 @@ is drawn at a node depends on its place in the tree only.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -17,9 +17,10 @@ from latently import compiled
 from latently.data.sources.chunks import Chunk
 from latently.distributions.statistics import Additive
 from latently.learn.engine.reduce import Reduction
-from latently.predict.tree.growth.binary import as_nodes, real_setting, subtree, whole_setting
-from latently.predict.tree.growth.bins import Bins
+from latently.predict.tree.growth.binary import as_nodes, real_setting, subtree
+from latently.predict.tree.growth.chunk_job import Job
 from latently.predict.tree.growth.setting import Setting
+from latently.predict.tree.growth.sketch import Sketch
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model.nodes import Nodes
 
@@ -28,116 +29,6 @@ FETCHED_ROWS = 1 << 18
 """A node of at most so many rows is grown in memory."""
 _BATCH_ROWS: Final = 1 << 23  # rows that are fetched in one pass
 _SUMS_BYTES: Final = 1 << 28  # bins that are summed in one pass
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """What every chunk has to know.
-
-    Attributes
-    ----------
-    bins
-        Of the columns.
-    read
-        Gives targets and weights of a chunk.
-    counts
-        (trees, n) how often a row was drawn for a tree; None if every tree has all rows.
-    setting, totals
-        When to split; (trees,) the weight of all rows.
-    is_even
-        Whether all weights are one.
-    """
-
-    bins: Bins
-    read: Any
-    counts: NDArray[np.uint8] | None
-    setting: Setting
-    totals: Array
-    is_even: bool
-    goal: Targets  # without rows: what the targets are
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """Where the classes of each output begin."""
-        return self.goal.starts
-
-    @property
-    def n_sums(self) -> int:
-        """Statistics of a bin."""
-        return int(self.starts[-1]) if self.goal.is_class else int(self.starts[0]) + 1
-
-    @property
-    def setting_width(self) -> int:
-        """Statistics of a bin, and the number of rows if that has to be known."""
-        return self.n_sums + int(self.whole[7])
-
-    @property
-    def whole(self) -> NDArray[np.int64]:
-        """The setting as the kernels read it."""
-        return whole_setting(self.setting, self.goal, self.is_even)
-
-    @property
-    def table(self) -> tuple[Any, ...]:
-        """The columns as the kernels read them, without rows."""
-        b = self.bins
-        codes = np.empty((0, len(b.n_bins)), dtype=b.dtype)
-        return codes, b.n_bins, b.offsets, b.lows, b.highs, b.is_cat, self.setting.signs
-
-    def codes(self, chunk: Chunk) -> NDArray[Any]:
-        """Codes of a chunk, kept from pass to pass where there is room."""
-        if "codes" not in chunk.memo:
-            out = np.empty(chunk.X.shape, dtype=self.bins.dtype)
-            X = np.ascontiguousarray(chunk.X, dtype=np.float64)
-            bins = self.bins
-            compiled.tree.bins.encode(X, bins.edges, bins.offsets, bins.n_bins, bins.is_cat, out)
-            chunk.memo["codes"] = out
-        found: NDArray[Any] = chunk.memo["codes"]
-        return found
-
-    def weights(self, chunk: Chunk, own: Array | None, tree: int) -> Array:
-        """Weights of a chunk's rows for a tree."""
-        drawn = np.ones(chunk.n_rows) if self.counts is None else self.counts[tree, chunk.start : chunk.stop]
-        return np.asarray(drawn if own is None else drawn * own, dtype=np.float64)
-
-
-@dataclass(eq=False)
-class Sketch:
-    """A tree under construction: rows stop at nodes whose first child is -1."""
-
-    seed: int
-    first: list[int] = field(default_factory=lambda: [-1])
-    feature: list[int] = field(default_factory=lambda: [-1])
-    cut: list[int] = field(default_factory=lambda: [-1])
-    missing: list[int] = field(default_factory=lambda: [0])
-    threshold: list[float] = field(default_factory=lambda: [0.0])
-    lists: list[NDArray[np.int64]] = field(default_factory=lambda: [np.empty(0, dtype=np.int64)])
-    seeds: list[int] = field(default_factory=list)
-    depth: list[int] = field(default_factory=lambda: [0])
-    sums: dict[int, Array] = field(default_factory=dict)
-    grown: dict[int, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.seeds = [self.seed]
-
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What routes rows."""
-        lengths = np.array([len(part) for part in self.lists], dtype=np.int64)
-        whole = [np.array(part, dtype=np.int64) for part in (self.first, self.feature, self.cut, self.missing)]
-        return (*whole, np.cumsum(lengths) - lengths, lengths, np.concatenate(self.lists))
-
-    def split(self, node: int, d: int, **how: Any) -> None:
-        """Give a node two children."""
-        self.first[node] = len(self.first)
-        for name, value in how.items():
-            getattr(self, name)[node] = value
-        for side in range(2):
-            step = np.uint64(4 * d + 7 + side)
-            self.seeds.append(int(compiled.tree.grow.mixed(np.uint64(self.seeds[node]), step)))
-            self.depth.append(self.depth[node] + 1)
-            blank = (("first", -1), ("feature", -1), ("cut", -1), ("missing", 0), ("threshold", 0.0))
-            for name, value in blank:
-                getattr(self, name).append(value)
-            self.lists.append(np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +73,7 @@ def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int | No
         large = [place for place, (rows, _) in zip(open_, counted, strict=True) if rows > fetched]
         open_ = _split_all(job, reduce, sketches, large)
     _grow_small(job, reduce, sketches, small, np.array(sizes))
-    return [_joined(job, sketch) for sketch in sketches]
+    return [as_nodes(sketch.joined(job.n_sums), job.goal, job.bins) for sketch in sketches]
 
 
 def _refuse(setting: Setting) -> None:
@@ -340,7 +231,7 @@ def _grow_small(
             continue
         parts = list(reduce.each(partial(_fetch_chunk, job, sketches, part)))
         slots, codes, weights = (np.concatenate([found[i] for found in parts]) for i in range(3))
-        targets = _concatenated([found[3] for found in parts])
+        targets = concatenated([found[3] for found in parts])
         order = np.argsort(slots, kind="stable")
         ends = np.searchsorted(slots[order], np.arange(len(part) + 1))
         for slot, (tree, node) in enumerate(part):
@@ -359,56 +250,12 @@ def _fetch_chunk(job: Job, sketches: list[Sketch], places: list[tuple[int, int]]
         inside = np.flatnonzero(slots >= 0)
         made.append((slots[inside], codes[inside], weights[inside], targets.take(inside)))
     parts = [np.concatenate([part[i] for part in made]) for i in range(3)]
-    return (*parts, _concatenated([part[3] for part in made]))
+    return (*parts, concatenated([part[3] for part in made]))
 
 
-def _concatenated(parts: list[Targets]) -> Targets:
+def concatenated(parts: list[Targets]) -> Targets:
+    """Targets of chunks, one after the other."""
     first = parts[0]
     return replace(
         first, dense=np.concatenate([p.dense for p in parts]), codes=np.concatenate([p.codes for p in parts])
     )
-
-
-# the whole tree
-
-
-def _joined(job: Job, sketch: Sketch) -> Nodes:
-    """Put the sub-trees below the nodes that they grew from, children side by side."""
-    whole, real, sums, lists = [], [], [], list[NDArray[np.int64]]()
-    n_lists = 0
-    queue: list[tuple[int, Any, int]] = [(0, None, 0)]  # node of the sketch, or of a sub-tree
-    made = 1
-    while queue:
-        node, part, at = queue.pop(0)
-        if part is None and node in sketch.grown:
-            part, at = sketch.grown[node], 0
-        if part is None:
-            first, own = sketch.first[node], sketch.sums[node]
-            below = [(first, None, 0), (first + 1, None, 0)] if first >= 0 else []
-            listed = sketch.lists[node]
-            row = [
-                sketch.feature[node],
-                -1,
-                1 - sketch.missing[node] if first >= 0 else 0,
-                own[0],
-                0,
-                0,
-                sketch.cut[node],
-            ]
-            real.append([sketch.threshold[node], own[2], own[1]])
-            sums.append(own[3 : 3 + job.n_sums])
-        else:
-            first = int(part[0][at, 1])
-            below = [(node, part, first), (node, part, first + 1)] if first >= 0 else []
-            listed = part[3][part[0][at, 4] : part[0][at, 4] + part[0][at, 5]]
-            row = list(part[0][at, :7])
-            real.append(part[1][at])
-            sums.append(part[2][at])
-        row[1], row[4], row[5] = (made if below else -1), n_lists, len(listed)
-        whole.append([int(v) for v in row])
-        lists.append(listed)
-        n_lists += len(listed)
-        made += len(below)
-        queue += below
-    arrays = (np.array(whole), np.array(real), np.array(sums), np.concatenate(lists).astype(np.int64))
-    return as_nodes(arrays, job.goal, job.bins)

@@ -14,9 +14,9 @@ from scipy import stats as distributions
 
 from latently import compiled
 from latently.predict.tree.growth.binary import Grown
+from latently.predict.tree.growth.flat import flat
 from latently.predict.tree.growth.setting import Setting
 from latently.predict.tree.growth.targets import Targets
-from latently.predict.tree.model.nodes import LEAF, THRESHOLD, VALUES, Nodes
 
 Array = NDArray[np.float64]
 _SMALL: Final = 1e-6
@@ -127,7 +127,7 @@ def grow_multiway(
         from latently.predict.tree.pruning.pessimistic import pruned
 
         root = pruned(table, root, rules.confidence)
-    return Grown(_flat(table, root, targets), None, None)
+    return Grown(flat(table, root, targets), None, None)
 
 
 def _refuse(setting: Setting, targets: Targets) -> None:
@@ -158,7 +158,8 @@ def _split(table: Table, node: Branch, rng: np.random.Generator) -> bool:
     least = max(setting.min_samples_leaf, setting.min_weight_leaf)
     if weight < 2 * least - _SMALL or len(node.rows) < setting.min_samples_split or _is_pure(table, node.stats):
         return False
-    found = [s for j in table.columns_at(rng) if (s := _try(table, node, int(j), least)) is not None]
+    T = table.T[node.rows]
+    found = [s for j in table.columns_at(rng) if (s := _try(table, node, T, int(j), least)) is not None]
     best = _best(table, found)
     if best is None:
         return False
@@ -178,14 +179,15 @@ def _is_pure(table: Table, stats: Array) -> bool:
     return bool(stats[2] - stats[1] ** 2 / stats[0] <= 1e-12 * max(stats[2], 1e-300))
 
 
-def _try(table: Table, node: Branch, j: int, least: float) -> _Split | None:
-    """The best split by a column, None if there is none."""
-    x, T, out = table.X[node.rows, j], table.T[node.rows], np.zeros(3)
+def _try(table: Table, node: Branch, T: Array, j: int, least: float) -> _Split | None:
+    """The best split by a column, None if there is none; T has the statistics of the rows."""
+    x, out = table.X[node.rows, j], np.zeros(3)
     kernels = compiled.tree.multiway
     if table.n_categories[j] and table.rules.by_values:
         good = kernels.nominal(x, T, node.weights, int(table.n_categories[j]), least, table.is_class, out)
     else:
-        x = _ordered(table, x, T, node.weights, j)
+        if table.n_categories[j]:
+            raise ValueError("fractional cases and the gain go with nominal='values'")
         known = ~np.isnan(x)
         on_each = least
         if table.is_class and table.rules.criterion == "gain_ratio":
@@ -194,13 +196,6 @@ def _try(table: Table, node: Branch, j: int, least: float) -> _Split | None:
         order = np.argsort(x, kind="stable")
         good = kernels.numeric(x, order, T, node.weights, on_each, 2 * on_each, corrects, table.is_class, out)
     return _Split(j, float(out[0]), float(out[1]), float(out[2])) if good else None
-
-
-def _ordered(table: Table, x: Array, T: Array, w: Array, j: int) -> Array:
-    """Values of a numeric column; categories that are to form two groups are an error here."""
-    if table.n_categories[j]:
-        raise ValueError("fractional cases and the gain go with nominal='values'")
-    return x
 
 
 def _best(table: Table, found: list[_Split]) -> _Split | None:
@@ -278,62 +273,3 @@ def _is_significant(table: Table, node: Branch, children: list[Branch]) -> bool:
     after = (sums[:, 2] - sums[:, 1] ** 2 / sums[:, 0]).sum()
     chi = node.stats[0] * np.log(before / max(after, 1e-300))
     return bool(distributions.chi2.sf(chi, len(sums) - 1) <= level)
-
-
-# the tree in flat arrays
-
-
-def _flat(table: Table, root: Branch, targets: Targets) -> Nodes:
-    order, firsts, parents = [root], [-1], [-1]
-    for i, node in enumerate(order):  # grows while it is walked through
-        if node.children:
-            firsts[i] = len(order)
-            order.extend(node.children)
-            firsts.extend([-1] * len(node.children))
-            parents.extend([i] * len(node.children))
-    sums = np.array([node.stats for node in order])
-    weight = sums.sum(axis=1) if table.is_class else sums[:, 0].copy()
-    values = np.zeros((len(order), 1, sums.shape[1] if table.is_class else 1))
-    for i in range(len(order)):  # an empty branch says what its parent says
-        if weight[i] > _SMALL:
-            stats = sums[i]
-            values[i, 0] = stats / weight[i] if table.is_class else stats[1] / stats[0] + targets.centre[0]
-        else:
-            values[i] = values[parents[i]]
-    inner = np.array([not node.is_leaf for node in order])
-    wide = np.array([bool(table.n_categories[n.feature]) and table.rules.by_values for n in order]) & inner
-    first = np.array(firsts, dtype=np.int64)
-    n_children = np.array([len(node.children) for node in order], dtype=np.int64)
-    nodes = Nodes(
-        kind=np.where(wide, VALUES, np.where(inner, THRESHOLD, LEAF)).astype(np.int8),
-        feature=np.where(inner, [node.feature for node in order], -1),
-        threshold=np.where(inner & ~wide, [node.threshold for node in order], 0.0),
-        first=first,
-        n_children=n_children,
-        missing=np.where(inner, -1, 0).astype(np.int64),
-        list_start=np.zeros(len(order), dtype=np.int64),
-        list_len=np.zeros(len(order), dtype=np.int64),
-        lists=np.empty(0, dtype=np.int64),
-        samples=np.array([len(node.rows) for node in order], dtype=np.int64),
-        weight=np.where(weight > _SMALL, weight, 0.0),
-        impurity=_impurities(table, sums, weight),
-        value=values,
-        n_categories=table.n_categories,
-    )
-    return nodes if table.rules.is_fractional else _sided(nodes)
-
-
-def _impurities(table: Table, sums: Array, weight: Array) -> Array:
-    safe = np.maximum(weight, 1e-300)
-    if not table.is_class:
-        return np.maximum(sums[:, 2] / safe - (sums[:, 1] / safe) ** 2, 0.0)
-    shares = sums / safe[:, None]
-    logs = np.log2(np.where(shares > 0, shares, 1.0))
-    return np.asarray(-(shares * logs).sum(axis=1))
-
-
-def _sided(nodes: Nodes) -> Nodes:
-    """Send missing values to the largest branch, where those of the fit went."""
-    from latently.predict.tree.model.answers import to_largest
-
-    return to_largest(nodes)

@@ -1,7 +1,7 @@
-"""Trees of an estimator from chunks: what the columns and the targets are, how rows are drawn, the passes."""
+"""Trees of an estimator from chunks: what columns and targets are, how rows are drawn, codes held or sums passed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,19 +11,23 @@ from numpy.typing import NDArray
 from latently.data import infer_schema
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.sources.table_source import TableSource
-from latently.learn.engine.reduce import Reduction, reducing
+from latently.learn.engine.reduce import Reduction, mapping, reducing
 from latently.predict.labels import encode_among, read_labels
 from latently.predict.rows import CHUNK_ROWS, part
 from latently.predict.tables import read_source
 from latently.predict.tree import columns
 from latently.predict.tree.growth import levels
+from latently.predict.tree.growth.binary import grow_binary
 from latently.predict.tree.growth.bins import make_bins
+from latently.predict.tree.growth.chunk_job import Job
 from latently.predict.tree.growth.setting import make_setting
 from latently.predict.tree.growth.targets import Targets, class_targets, number_targets, read_numbers, round_centre
 from latently.predict.tree.model.nodes import Nodes
 
 Array = NDArray[np.float64]
-Draw = Callable[[int, int, int], NDArray[np.int64]]
+Draw = Callable[[int, int], NDArray[np.int64]]
+CODES_BYTES = 1 << 29
+"""Codes of a table that take no more are held in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +77,8 @@ class Reading:
         assert self.told is not None
         if self.told.classes is None:
             numbers, _ = read_numbers(self.labels(chunk), self.who)
-            targets = number_targets(numbers - self.told.mean if self.is_centred else numbers, centred=False)
-            return targets, chunk.weights
+            centre = np.array([self.told.mean if self.is_centred else 0.0])
+            return replace(number_targets(numbers - centre, centred=False), centre=centre), chunk.weights
         codes = encode_among(read_labels(self.labels(chunk), self.who), self.told.classes)
         own = None if self.by_class is None else self.by_class[codes]
         weights = own if chunk.weights is None else chunk.weights if own is None else own * chunk.weights
@@ -98,6 +102,9 @@ def grow_stored(
 ) -> list[Nodes]:
     """Grow the trees of an estimator from chunks.
 
+    Codes of bins take a fraction of the table: if there is room for them they are made in one pass, and the trees grow
+    from them side by side. Otherwise sums over chunks tell the splits, level by level.
+
     Parameters
     ----------
     estimator
@@ -107,7 +114,7 @@ def grow_stored(
     seeds
         Of the trees.
     draw
-        Gives the rows of a tree from seed, number of rows and 0; None if every tree has all rows.
+        Gives the rows of a tree from seed and number of rows; None if every tree has all rows.
     adopt
         Lets the estimator know about the targets; gives the weights of classes, or None.
     """
@@ -119,11 +126,60 @@ def grow_stored(
     centred = estimator.criterion != "poisson"
     y = None if y is None else np.asarray(y)
     reading = Reading(type(estimator).__name__, y, None, None, centred)
-    with reducing(source) as reduce:
+    with reducing(source.only_roles() if isinstance(source, TableSource) else source) as reduce:
         told = _first_pass(reading, reduce, is_class)
-        reading = Reading(reading.who, y, told, adopt(told), centred)
-        job = _job(estimator, reading, told, columns.encode_rows(estimator, some), seeds, draw)
-        return levels.grow_levels(job, reduce, seeds)
+    reading = Reading(reading.who, y, told, adopt(told), centred)
+    job = _job(estimator, reading, told, columns.encode_rows(estimator, some), len(seeds), draw is None)
+    with reducing(source) as reduce:
+        if told.n_rows * len(job.bins.n_bins) * np.dtype(job.bins.dtype).itemsize > CODES_BYTES:
+            return levels.grow_levels(_drawn(job, seeds, told.n_rows, draw), reduce, seeds)
+        table = _coded(job, reduce, told.n_rows)
+    with mapping(seeds) as over:
+        return list(over(partial(_grown, job, table, draw)))
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """All rows of a table as codes, with their targets and weights."""
+
+    codes: NDArray[Any]
+    targets: Targets
+    weights: Array | None
+
+
+def _coded(job: Job, reduce: Reduction, n: int) -> Coded:
+    codes, kept, at = np.empty((n, len(job.bins.n_bins)), dtype=job.bins.dtype), [], 0
+    for part_codes, targets, weights in reduce.each(partial(_code_chunk, job)):
+        codes[at : at + len(part_codes)] = part_codes
+        at += len(part_codes)
+        kept.append((targets, weights))
+    targets = levels.concatenated([targets for targets, _ in kept])
+    given = [weights for _, weights in kept if weights is not None]
+    return Coded(codes, targets, np.concatenate(given) if given else None)
+
+
+def _code_chunk(job: Job, chunk: Chunk) -> tuple[NDArray[Any], Targets, Array | None]:
+    return job.bins.encoded(chunk.X), *job.read(chunk)
+
+
+def _grown(job: Job, table: Coded, draw: Draw | None, seed: int) -> Nodes:
+    """Grow one tree, in whatever thread."""
+    n, weights = len(table.codes), table.weights
+    if draw is not None:
+        counts = np.bincount(draw(seed, n), minlength=n).astype(np.float64)
+        both = counts if weights is None else counts * weights
+        weights = both if both.any() else weights
+    nodes = grow_binary(job.bins, table.codes, table.targets, weights, job.setting, seed).nodes
+    _ = nodes.walk
+    return nodes
+
+
+def _drawn(job: Job, seeds: list[int], n: int, draw: Draw | None) -> Job:
+    """The job with the rows of each tree drawn."""
+    if draw is None:
+        return job
+    drawn = (np.bincount(draw(seed, n), minlength=n) for seed in seeds)
+    return replace(job, counts=np.array([np.minimum(c, 255).astype(np.uint8) for c in drawn]))
 
 
 def _first_pass(reading: Reading, reduce: Reduction, is_class: bool) -> Told:
@@ -151,7 +207,7 @@ def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
     return chunk.n_rows, weight, 0.0, classes, counts
 
 
-def _job(estimator: Any, reading: Reading, told: Told, some: Array, seeds: list[int], draw: Draw | None) -> levels.Job:
+def _job(estimator: Any, reading: Reading, told: Told, some: Array, n_trees: int, has_all: bool) -> Job:
     params = estimator._growth_params()
     categories, most_bins = columns.n_categories(estimator), estimator._most_bins
     bins = make_bins(some, categories, estimator.max_bins, n_rows=told.n_rows, most_bins=most_bins)
@@ -160,14 +216,10 @@ def _job(estimator: Any, reading: Reading, told: Told, some: Array, seeds: list[
     if reading.by_class is not None and told.shares is not None:
         weight = float(reading.by_class @ told.shares)  # rows are of one weight but for their class
     setting = setting.weighing(weight, float(estimator.min_weight_fraction_leaf))
-    counts = None
-    if draw is not None:
-        drawn = (np.bincount(draw(seed, told.n_rows, 0), minlength=told.n_rows) for seed in seeds)
-        counts = np.array([np.minimum(c, 255).astype(np.uint8) for c in drawn])
     mean = np.array([told.mean if reading.is_centred else 0.0])
     if told.classes is None:
         goal = Targets(np.empty((0, 2)), np.empty(0, dtype=np.uint32), np.array([1], dtype=np.int64), mean)
     else:
         goal = class_targets(np.empty((0, 1), dtype=np.int64), [len(told.classes)])
-    even = draw is None and reading.by_class is None
-    return levels.Job(bins, reading, counts, setting, np.full(len(seeds), weight), even, goal)
+    even = has_all and reading.by_class is None
+    return Job(bins, reading, None, setting, np.full(n_trees, weight), even, goal)

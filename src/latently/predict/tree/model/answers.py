@@ -1,7 +1,9 @@
 """What trees say about rows: leaves, paths, values."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -11,66 +13,65 @@ from scipy.sparse import csr_matrix
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk
+from latently.learn.engine.reduce import mapping
 from latently.predict.rows import CHUNK_ROWS, RowSource, row_by_row
-from latently.predict.tree.model.nodes import LEAF, Nodes
+from latently.predict.tree.model.nodes import Nodes
 
 Array = NDArray[np.float64]
 
 
-NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
-"""A node as rows pass through it, of one piece since memory is what they wait for."""
-_VISITS: Final = 1 << 17  # rows times trees of a chunk
+_NOT_SINGLE: Final = np.empty(0, dtype=np.int16)
+_BYTES: Final = 1 << 20  # of the rows that pass through one tree after the other
 
 
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """Trees behind each other, for rows that pass through all of them."""
-
-    trees: tuple[Nodes, ...]
-    roots: NDArray[np.uint64]
-    nodes: NDArray[Any]  # of the type NODE; a leaf leads to itself
-    values: Array  # (nodes, outputs * classes)
-    is_plain: bool
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, trees: Sequence[Nodes]) -> "Packed":
-        """Pack trees."""
-        sizes = np.array([len(tree) for tree in trees])
-        roots = np.cumsum(sizes) - sizes
-        leaf = _joined([tree.kind for tree in trees]) == LEAF
-        nodes = np.empty(len(leaf), dtype=NODE)
-        own = np.arange(len(leaf))
-        nodes["first"] = np.where(leaf, own, _joined([tree.first for tree in trees]) + np.repeat(roots, sizes))
-        nodes["feature"] = np.where(leaf, 0, _joined([tree.feature for tree in trees]))
-        nodes["threshold"] = np.where(leaf, np.inf, _joined([tree.threshold for tree in trees]))
-        shape = trees[0].value.shape[1:]
-        values = _joined([tree.value.reshape(len(tree), -1) for tree in trees])
-        return cls(tuple(trees), roots.astype(np.uint64), nodes, values, all(tree.is_plain for tree in trees), shape)
-
-    def mean(self, X: Array) -> Array:
-        """(n, outputs, classes or 1) mean of the values of all trees."""
-        most = min(max(_VISITS // len(self.trees), 2048), CHUNK_ROWS)
-        if len(X) <= most:
-            total = _add_chunk(self, Chunk(X, None, 0))
-        else:
-            total = row_by_row(RowSource(X, most), partial(_add_chunk, self))
-        return (total / len(self.trees)).reshape(len(X), *self.shape)
+def mean_of(trees: Sequence[Nodes], X: Array, values: Sequence[Array] | None = None) -> Array:
+    """(n, outputs, classes or 1) mean of the values of trees, or of others for their nodes, by shares where missing."""
+    total = np.zeros((len(X), math.prod(trees[0].value.shape[1:])))
+    _in_chunks(X, partial(_add_chunk, trees, values, total))
+    return total.reshape(len(X), *trees[0].value.shape[1:])
 
 
-def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _add_chunk(packed: Packed, chunk: Chunk) -> Array:
-    X = np.asarray(chunk.X, dtype=np.float64)
-    out = np.zeros((len(X), packed.values.shape[1]))
-    if packed.is_plain and not np.isnan(X.min()):
-        compiled.tree.walk.add_values(X, packed.roots, packed.nodes, packed.values, out)
-        return out
-    for tree in packed.trees:
-        out += values_of(tree, X)
+def classes_of(nodes: Nodes, X: Array) -> NDArray[np.int64]:
+    """(n,) code of the class of the highest share at the leaf of each row, for one output."""
+    out = np.empty(len(X), dtype=np.int64)
+    _in_chunks(X, partial(_class_chunk, nodes, out))
     return out
+
+
+def _class_chunk(nodes: Nodes, out: NDArray[np.int64], chunk: Chunk) -> None:
+    """Fill a chunk's rows with their classes."""
+    X = np.asarray(chunk.X, dtype=np.float64)
+    if nodes.walk.is_plain and len(nodes.walk.likely) and not np.isnan(X.min()):
+        at = np.empty(len(X), dtype=np.uint64)
+        compiled.tree.walk.fill_leaves(X, 0, len(X), nodes.walk.nodes, at)
+        out[chunk.start : chunk.stop] = nodes.walk.likely[at]
+    else:
+        out[chunk.start : chunk.stop] = values_of(nodes, X).argmax(axis=1)
+
+
+def _in_chunks(X: Array, fill: Callable[[Chunk], None]) -> None:
+    """Let a function fill what it knows of all chunks of rows, in threads if there are several."""
+    most = int(min(max(_BYTES // (8 * X.shape[1]), 1024), CHUNK_ROWS))
+    if len(X) <= most:
+        fill(Chunk(X, None, 0))
+        return
+    with mapping(RowSource(X, most)) as over:
+        deque(over(fill), maxlen=0)
+
+
+def _add_chunk(trees: Sequence[Nodes], values: Sequence[Array] | None, total: Array, chunk: Chunk) -> None:
+    """Fill a chunk's rows of the total."""
+    X, out = np.asarray(chunk.X, dtype=np.float64), total[chunk.start : chunk.stop]
+    known = not np.isnan(X.min())
+    for t, tree in enumerate(trees):
+        table = (tree.value if values is None else values[t]).reshape(len(tree), -1)
+        if known and tree.walk.is_plain:
+            single = tree.walk.single if values is None else _NOT_SINGLE
+            compiled.tree.walk.add_values(X, tree.walk.nodes, single, table, out)
+        else:
+            out += values_of(tree, X, table)
+    if len(trees) > 1:
+        out /= len(trees)
 
 
 def _arrays(nodes: Nodes) -> tuple[Any, ...]:

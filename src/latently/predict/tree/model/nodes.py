@@ -1,7 +1,8 @@
 """The nodes of a tree, in flat arrays."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,26 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 LEAF, THRESHOLD, GROUPS, VALUES = range(4)
+NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
+"""A node as rows pass through it, of one piece since memory is what they wait for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """A tree as rows pass through it.
+
+    Attributes
+    ----------
+    nodes : (n,) of the type NODE; a leaf leads to itself
+    likely : (n,) the class of the highest share; empty for numbers and for several outputs
+    single : (n,) the only class of a leaf, -1 of others; empty as above
+    is_plain : whether every split is a threshold with a side for missing values
+    """
+
+    nodes: NDArray[Any]
+    likely: NDArray[np.int16]
+    single: NDArray[np.int16]
+    is_plain: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +85,23 @@ class Nodes:
     def is_plain(self) -> bool:
         """Whether every split is a threshold with a side for missing values."""
         return bool((self.kind <= THRESHOLD).all()) and not self.is_fractional
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The tree as rows pass through it: made by whoever grows it, so that the first question need not wait."""
+        leaf = self.is_leaf
+        nodes = np.empty(len(self), dtype=NODE)
+        nodes["first"] = np.where(leaf, np.arange(len(self)), self.first)
+        nodes["feature"] = np.where(leaf, 0, self.feature)
+        nodes["threshold"] = np.where(leaf, np.inf, self.threshold)
+        outputs, classes = self.value.shape[1:]
+        shares = self.value[:, 0] if outputs == 1 and 1 < classes < 1 << 15 else np.empty((0, 1))
+        likely = shares.argmax(axis=1).astype(np.int16)
+        single = np.where((leaf & (shares.max(axis=1) == 1.0)) if len(shares) else False, likely, np.int16(-1))
+        return Walk(nodes, likely, single, self.is_plain)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "walk"}
 
     def children(self, node: int) -> range:
         """The children of a node."""

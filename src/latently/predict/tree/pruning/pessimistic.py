@@ -44,19 +44,20 @@ def _wrong(stats: Array) -> float:
     return float(stats.sum() - stats.max())
 
 
-def _training_errors(node: Any) -> float:
-    return _wrong(node.stats) if node.is_leaf else sum(_training_errors(child) for child in node.children)
-
-
-def _collapse(node: Any) -> None:
-    """Make leaves of sub-trees that make no fewer errors than a leaf."""
-    if node.is_leaf:
-        return
-    if _training_errors(node) >= _wrong(node.stats) - 1e-3:
-        node.children = []
-        return
-    for child in node.children:
-        _collapse(child)
+def _collapse(root: Any) -> None:
+    """Make leaves of sub-trees that make no fewer errors than a leaf; from the root on."""
+    below: dict[int, float] = {}
+    order = [root]
+    for node in order:  # grows while it is walked through: parents come first
+        order.extend(node.children)
+    for node in reversed(order):
+        below[id(node)] = _wrong(node.stats) if node.is_leaf else sum(below[id(child)] for child in node.children)
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if not node.is_leaf and below[id(node)] >= _wrong(node.stats) - 1e-3:
+            node.children = []
+        stack.extend(node.children)
 
 
 def _estimated(stats: Array, confidence: float) -> float:
@@ -67,19 +68,17 @@ def _estimated(stats: Array, confidence: float) -> float:
     return wrong + extra_errors(n, wrong, confidence)
 
 
-def _errors(node: Any, confidence: float) -> float:
-    if node.is_leaf:
-        return _estimated(node.stats, confidence)
-    return sum(_errors(child, confidence) for child in node.children)
-
-
 def _errors_of(table: Any, node: Any, rows: NDArray[np.int64], weights: Array, confidence: float) -> float:
     """Estimated errors of a sub-tree if other rows came to it."""
-    if node.is_leaf:
-        return _estimated(table.stats_of(rows, weights), confidence)
-    parts = _shared(table, node, rows, weights)
-    pairs = zip(node.children, parts, strict=True)
-    return sum(_errors_of(table, child, part.rows, part.weights, confidence) for child, part in pairs)
+    total, stack = 0.0, [(node, rows, weights)]
+    while stack:
+        node, rows, weights = stack.pop()
+        if node.is_leaf:
+            total += _estimated(table.stats_of(rows, weights), confidence)
+            continue
+        parts = _shared(table, node, rows, weights)
+        stack.extend((child, p.rows, p.weights) for child, p in zip(node.children, parts, strict=True))
+    return total
 
 
 def _shared(table: Any, node: Any, rows: NDArray[np.int64], weights: Array) -> list[Any]:
@@ -88,27 +87,44 @@ def _shared(table: Any, node: Any, rows: NDArray[np.int64], weights: Array) -> l
     return shared_out(table, node, rows, weights, table.X[rows, node.feature])
 
 
-def _prune(table: Any, node: Any, confidence: float) -> None:
-    if node.is_leaf:
-        return
-    for child in node.children:
-        _prune(table, child, confidence)
+def _prune(table: Any, root: Any, confidence: float) -> None:
+    """Prune sub-trees before what is above them; one that was raised is looked at again."""
+    stack = [(root, False)]
+    errors: dict[int, float] = {}
+    while stack:
+        node, is_pruned_below = stack.pop()
+        if node.is_leaf:
+            errors[id(node)] = _estimated(node.stats, confidence)
+        elif not is_pruned_below:
+            stack.append((node, True))
+            stack.extend((child, False) for child in node.children)
+        elif _replaced(table, node, sum(errors[id(child)] for child in node.children), errors, confidence):
+            stack.append((node, False))
+
+
+def _replaced(table: Any, node: Any, as_tree: float, errors: dict[int, float], confidence: float) -> bool:
+    """Make a leaf of a node, or raise its largest branch (True then), if that promises fewer errors."""
     weights = np.array([child.stats.sum() for child in node.children])
     largest = node.children[len(weights) - 1 - int(np.argmax(weights[::-1] >= weights.max() - _SMALL))]
     raised = _errors_of(table, largest, node.rows, node.weights, confidence)
-    as_leaf, as_tree = _estimated(node.stats, confidence), _errors(node, confidence)
+    as_leaf = _estimated(node.stats, confidence)
+    errors[id(node)] = as_tree
     if as_leaf <= as_tree + _SLACK + _SMALL and as_leaf <= raised + _SLACK + _SMALL:
-        node.children = []
+        node.children, errors[id(node)] = [], as_leaf
     elif raised <= as_tree + _SLACK + _SMALL:
         node.feature, node.threshold, node.children = largest.feature, largest.threshold, largest.children
         _redistribute(table, node)
-        _prune(table, node, confidence)
+        return True
+    return False
 
 
-def _redistribute(table: Any, node: Any) -> None:
+def _redistribute(table: Any, root: Any) -> None:
     """Give the rows of a node to the branches it has now."""
-    if node.is_leaf:
-        return
-    for child, part in zip(node.children, _shared(table, node, node.rows, node.weights), strict=True):
-        child.rows, child.weights, child.stats = part.rows, part.weights, part.stats
-        _redistribute(table, child)
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_leaf:
+            continue
+        for child, part in zip(node.children, _shared(table, node, node.rows, node.weights), strict=True):
+            child.rows, child.weights, child.stats = part.rows, part.weights, part.stats
+        stack.extend(node.children)
