@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from latently import compiled
 from latently.kernel.base import Array, Kernel, take
-from latently.kernel.blocks import for_blocks
 from latently.kernel.vector import RBF, VectorKernel, as_rows
+from latently.learn.engine.blocks import for_blocks
 
 Ints = npt.NDArray[np.int64]
 
