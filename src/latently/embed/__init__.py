@@ -1,5 +1,8 @@
 """Maps of points: what is alike lies close together."""
 
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
+from latently.embed.mds.classical import ClassicalMDS
+from latently.embed.mds.mds import MDS
+from latently.embed.mds.smacof import smacof
 
-__all__ = ["KernelPCA"]
+__all__ = ["MDS", "ClassicalMDS", "KernelPCA", "smacof"]
