@@ -3,6 +3,7 @@
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
 from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.mds import MDS
+from latently.embed.mds.sammon import SammonMapping
 from latently.embed.mds.smacof import smacof
 
-__all__ = ["MDS", "ClassicalMDS", "KernelPCA", "smacof"]
+__all__ = ["MDS", "ClassicalMDS", "KernelPCA", "SammonMapping", "smacof"]

@@ -148,7 +148,7 @@ class MDS(DissimilarityMap):
         if self.init == "classical_mds":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # any map is a start
-                return [ClassicalMDS(self.n_components, metric="precomputed").fit_transform(D)]
+                return [ClassicalMDS(self.n_components, metric="precomputed").fit(D).embedding_]
         return random_starts(len(D), self.n_components, self.n_init, self.random_state)
 
     @property

@@ -83,8 +83,16 @@ class Majorisation:
 
 def _by_order(D: Array) -> Disparities:
     """Disparities (n, n) of a map that follow the order of dissimilarities."""
-    order = MonotoneOrder.of(squareform(D, checks=False))
-    return lambda points: np.asarray(squareform(order.disparities(pdist(points)), checks=False))
+    pairs = squareform(D, checks=False)
+    order = MonotoneOrder.of(pairs)
+    starts = [pairs]
+
+    def disparities(points: Array) -> Array:
+        # a start is first fitted to the dissimilarities themselves: the order of its own distances says little
+        wanted = starts.pop() if starts else pdist(points)
+        return np.asarray(squareform(order.disparities(wanted), checks=False))
+
+    return disparities
 
 
 def best_configuration(D: Array, starts: list[Array], how: Majorisation) -> Configuration:
