@@ -5,5 +5,14 @@ from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.mds import MDS
 from latently.embed.mds.sammon import SammonMapping
 from latently.embed.mds.smacof import smacof
+from latently.embed.relevant_dimension import RelevantDimension, relevant_dimension
 
-__all__ = ["MDS", "ClassicalMDS", "KernelPCA", "SammonMapping", "smacof"]
+__all__ = [
+    "MDS",
+    "ClassicalMDS",
+    "KernelPCA",
+    "RelevantDimension",
+    "SammonMapping",
+    "relevant_dimension",
+    "smacof",
+]

@@ -6,6 +6,7 @@ from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
 from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
 from latently.plot.regions import DecisionRegionsDisplay
+from latently.plot.relevance import RelevantDimensionDisplay
 from latently.plot.selection import SelectionDisplay
 from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
 from latently.plot.shares import ResponsibilitiesDisplay
@@ -25,6 +26,7 @@ __all__ = [
     "MixtureDisplay",
     "PartialDependenceDisplay",
     "PosteriorDisplay",
+    "RelevantDimensionDisplay",
     "ResponsibilitiesDisplay",
     "ScreeDisplay",
     "SelectionDisplay",
