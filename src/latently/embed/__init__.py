@@ -1,5 +1,6 @@
 """Maps of points: what is alike lies close together."""
 
+from latently.embed.isomap import Isomap
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
 from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.mds import MDS
@@ -10,6 +11,7 @@ from latently.embed.relevant_dimension import RelevantDimension, relevant_dimens
 __all__ = [
     "MDS",
     "ClassicalMDS",
+    "Isomap",
     "KernelPCA",
     "RelevantDimension",
     "SammonMapping",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_symmetric
 
-from latently.geometry.distances import Array, distances
+from latently.geometry.distances import Array, pairwise
 from latently.learn.estimator.missing import refuse_missing
 from latently.learn.estimator.table import note_columns, read_rows
 
@@ -27,7 +27,7 @@ def read_dissimilarities(estimator: Any, X: Any, metric: Any, params: dict[str, 
         If given dissimilarities are not square, not symmetric, negative, or not zero on the diagonal.
     """
     if metric != "precomputed":
-        return between(read_table(estimator, X, reset=True), None, metric, params)
+        return pairwise(read_table(estimator, X, reset=True), None, metric, params)
     given = np.asarray(X, dtype=np.float64)
     symmetric = np.asarray(check_symmetric(_finite(given), raise_exception=True, tol=_tolerance(given)))
     note_columns(estimator, X if hasattr(X, "shape") else symmetric, reset=True)
@@ -44,16 +44,7 @@ def read_new_dissimilarities(
         check_distances(table)
         return table
     assert rows is not None
-    return between(table, rows, metric, params)
-
-
-def between(X: Array, Y: Array | None, metric: Any, params: dict[str, Any] | None = None) -> Array:
-    """Distances (n, m) between rows by the name of a metric, or a function; of X to itself if Y is None."""
-    if metric in ("euclidean", "l2", "manhattan", "cityblock", "l1") and not params:
-        return distances(X, Y, "euclidean" if metric in ("euclidean", "l2") else "manhattan")
-    from sklearn.metrics import pairwise_distances
-
-    return np.asarray(pairwise_distances(X, Y, metric=metric, **(params or {})), dtype=np.float64)
+    return pairwise(table, rows, metric, params)
 
 
 def check_distances(D: Array) -> None:

@@ -225,6 +225,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._pre_images = RidgePreImages.fitted(kernel, self.X_transformed_fit_, self.X_fit_, self.alpha)
         self.dual_coef_ = self._pre_images.coefficients
 
+    def _adopt(self, found: Components, K: Array) -> Self:
+        """The model of a kernel matrix whose components somebody else found."""
+        self.gamma_, self._kernel, self.n_features_in_ = self.gamma, None, K.shape[1]
+        self._remember(found, K)
+        return self
+
     def transform(self, X: Any) -> Array:
         """Scores (m, k) of new rows; for "precomputed", of their (m, n) kernel values with the rows of the fit."""
         check_is_fitted(self)
