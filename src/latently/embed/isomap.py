@@ -16,9 +16,11 @@ from latently.embed.neighbourhoods import Neighbourhoods, euclidean_or, read_nei
 from latently.geometry.distances import Array
 from latently.geometry.graph import components, joined, shortest_paths, undirected
 from latently.kernel.gram.centring import centred
+from latently.learn.engine.blocks import for_blocks
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import generator
 
+_ROWS = 32  # of the matrix that are squared at a time, in cache
 _VALUES = 4_000_000  # path lengths in memory at a time
 
 
@@ -180,9 +182,13 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _scale(self, few: bool) -> None:
         """Classical scaling of the lengths of paths between landmarks; other rows by their lengths to those."""
-        K = self.dist_matrix_[:, self.landmarks_] if few else self.dist_matrix_.copy()
-        K *= K
-        K *= -0.5
+        between = self.dist_matrix_[:, self.landmarks_] if few else self.dist_matrix_
+        K = np.empty_like(between)
+
+        def fill(first: int, last: int) -> None:
+            K[first:last] = -0.5 * between[first:last] ** 2
+
+        for_blocks(len(K), fill, rows=_ROWS)
         how = Solving(self.eigen_solver, self.tol, self.max_iter)
         found = from_all_rows(K, self.n_components, how, indefinite=False)
         model = KernelPCA(self.n_components, kernel="precomputed", eigen_solver=self.eigen_solver, copy_X=False)

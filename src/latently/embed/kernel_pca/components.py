@@ -83,10 +83,11 @@ def from_all_rows(K: Array, k: int | None, how: Solving, *, indefinite: bool, ro
         Share of the largest eigenvalue up to which a negative one is rounding.
     """
     centring = Centring.of(K)
-    centred = centring.training(K)
-    values, vectors = decomposed(centred, k, solver=how.solver, tol=how.tol, max_iter=how.max_iter,
-                                 n_powers=how.n_powers, seed=how.seed)  # fmt: skip
-    low = _lowest(centred, values) if indefinite else 0.0
+    values, vectors = decomposed(
+        K, k, solver=how.solver, tol=how.tol, max_iter=how.max_iter, n_powers=how.n_powers, seed=how.seed,
+        centring=centring,
+    )  # fmt: skip
+    low = _lowest(K, values, centring) if indefinite else 0.0
     share = low if low > rounding else 0.0
     values = _cleaned(values, len(K), share > 0, rounding)
     scores = vectors * np.sqrt(np.abs(values))
@@ -116,9 +117,10 @@ def from_landmarks(kernel: Kernel, X: Any, k: int | None, m: int, seed: int) -> 
     return found, made.landmarks
 
 
-def _lowest(centred: Array, values: Array) -> float:
-    """The most negative eigenvalue as a share of the largest in size."""
-    if len(values) < len(centred):
+def _lowest(K: Array, values: Array, centring: Centring) -> float:
+    """The most negative eigenvalue of the centred matrix as a share of the largest in size."""
+    if len(values) < len(K):
+        centred = centring.training(K)
         return negative_share((centred + centred.T) / 2)
     size = np.abs(values).max(initial=0.0)
     return float(max(-values[-1], 0.0) / size) if size > 0 else 0.0

@@ -10,6 +10,7 @@ from scipy.linalg.blas import dsymv
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from latently.kernel.base import Array
+from latently.kernel.gram.centring import Centring
 
 Solver = Literal["auto", "dense", "arpack", "randomized"]
 ROUNDING = 1e-9
@@ -89,6 +90,7 @@ def decomposed(
     max_iter: int | None = None,
     n_powers: int = 7,
     seed: int = 0,
+    centring: Centring | None = None,
 ) -> tuple[Array, Array]:
     """The k largest eigenvalues of a symmetric matrix, the largest first, and their eigenvectors (n, k).
 
@@ -107,6 +109,8 @@ def decomposed(
         How often "randomized" multiplies with the matrix.
     seed
         Of the first vectors.
+    centring
+        Decompose the centred matrix in place of K; iterations do so without making it.
 
     Examples
     --------
@@ -116,11 +120,13 @@ def decomposed(
     n = len(K)
     count = n if k is None else min(k, n)
     way = chosen_solver(n, k) if solver == "auto" else solver
+    if way != "arpack" or count == n:
+        K = K if centring is None else centring.training(K)
     if way == "dense" or count == n:
         few = 2 * count < n  # LAPACK finds all of them faster than most of them
         found = eigh(K, subset_by_index=(n - count, n - 1)) if few else np.linalg.eigh(K)
     elif way == "arpack":
-        found = eigsh(_operator(K), k=count, which="LA", tol=tol or _TOL, maxiter=max_iter, v0=_start(n, seed))
+        found = eigsh(_operator(K, centring), k=count, which="LA", tol=tol or _TOL, maxiter=max_iter, v0=_start(n, seed))
     else:
         found = _randomized(K, count, n_powers, seed)
     order = np.argsort(-found[0], kind="stable")[:count]
@@ -176,9 +182,17 @@ def _start(n: int, seed: int = 0) -> Array:
     return np.asarray(np.random.default_rng(seed).normal(size=n))
 
 
-def _operator(K: Array) -> LinearOperator:
+def _operator(K: Array, centring: Centring | None) -> LinearOperator:
     """Products with a symmetric matrix of which only one half is read: they are bound by memory."""
-    return LinearOperator(K.shape, matvec=lambda x: dsymv(1.0, K.T, x, lower=1), dtype=np.float64)
+
+    def product(x: Array) -> Array:
+        if centring is None:
+            return np.asarray(dsymv(1.0, K.T, x, lower=1))
+        # (I - 11'/n) K (I - 11'/n) x
+        inner = dsymv(1.0, K.T, x - x.mean(), lower=1)
+        return np.asarray(inner - inner.mean())
+
+    return LinearOperator(K.shape, matvec=product, dtype=np.float64)
 
 
 def _randomized(K: Array, k: int, n_powers: int, seed: int) -> tuple[Array, Array]:
