@@ -2,6 +2,7 @@
 
 from latently.embed.isomap import Isomap
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
+from latently.embed.lle.lle import LocallyLinearEmbedding, locally_linear_embedding
 from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.mds import MDS
 from latently.embed.mds.sammon import SammonMapping
@@ -13,8 +14,10 @@ __all__ = [
     "ClassicalMDS",
     "Isomap",
     "KernelPCA",
+    "LocallyLinearEmbedding",
     "RelevantDimension",
     "SammonMapping",
+    "locally_linear_embedding",
     "relevant_dimension",
     "smacof",
 ]

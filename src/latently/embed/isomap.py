@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
-from latently.embed.neighbourhoods import Neighbourhoods, euclidean_or, read_neighbourly
+from latently.embed.neighbourhoods import Neighbourhoods, check_one_of, euclidean_or, read_neighbourly
 from latently.geometry.distances import Array
 from latently.geometry.graph import components, joined, shortest_paths, undirected
 from latently.kernel.gram.centring import centred
@@ -139,9 +139,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y
             Not used.
         """
-        if (self.n_neighbors is None) == (self.radius is None):
-            given = "Both n_neighbors and radius are" if self.radius is not None else "Neither n_neighbors nor radius is"
-            raise ValueError(f"{given} provided: give one of them, and None for the other")
+        check_one_of(self.n_neighbors, self.radius)
         metric, params = euclidean_or(self.metric, self.p, self.metric_params)
         table = read_neighbourly(self, X, precomputed=self._is_precomputed, reset=True)
         rows = None if self._is_precomputed else table

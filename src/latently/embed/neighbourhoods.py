@@ -41,8 +41,9 @@ class Neighbourhoods:
         n = given.shape[1] if self.is_precomputed else len(X)
         if self.radius is not None:
             return within(X, self.radius, asked, metric=_only_name(self.metric, self.params))
-        k = min(self.n_neighbors or 0, n - (asked is None))
-        return neighbour_graph(nearest(X, k, asked, metric=self.metric, metric_params=self.params), n)
+        assert self.n_neighbors is not None
+        found = nearest(X, self.n_neighbors, asked, metric=self.metric, metric_params=self.params)
+        return neighbour_graph(found, n)
 
     def of_new(self, asked: Any) -> sparse.csr_array:
         """Graph (m, n) of the neighbours of new rows among those of the fit."""
@@ -83,12 +84,19 @@ def read_neighbourly(estimator: Any, X: Any, *, precomputed: bool, reset: bool) 
         if graph.nnz:
             check_distances(graph.data[None])
         return graph
-    rows = read_table(estimator, X, reset=reset)
+    rows = read_table(estimator, X, reset=reset, min_rows=2 if reset else 1)
     if precomputed:
         check_distances(rows)
         if reset and rows.shape[0] != rows.shape[1]:
             raise ValueError(f"a matrix of distances is square, got shape {rows.shape}")
     return rows
+
+
+def check_one_of(n_neighbors: int | None, radius: float | None) -> None:
+    """An error unless either a number of neighbours or a radius is given."""
+    if (n_neighbors is None) == (radius is None):
+        given = "Both n_neighbors and radius are" if radius is not None else "Neither n_neighbors nor radius is"
+        raise ValueError(f"{given} provided: give one of them, and None for the other")
 
 
 def euclidean_or(metric: Any, p: float, params: dict[str, Any] | None) -> tuple[Any, dict[str, Any] | None]:

@@ -130,7 +130,7 @@ def decomposed(
     else:
         found = _randomized(K, count, n_powers, seed)
     order = np.argsort(-found[0], kind="stable")[:count]
-    return np.asarray(found[0][order]), _signed(found[1][:, order])
+    return np.asarray(found[0][order]), signed(found[1][:, order])
 
 
 def negative_share(K: Array) -> float:
@@ -169,7 +169,7 @@ def _negative(low: float, high: float) -> float:
     return float(share) if share > ROUNDING else 0.0
 
 
-def _signed(vectors: Array) -> Array:
+def signed(vectors: Array) -> Array:
     """Eigenvectors with a sign that does not depend on the algorithm."""
     if not vectors.size:
         return vectors
