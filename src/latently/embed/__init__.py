@@ -7,6 +7,7 @@ from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.mds import MDS
 from latently.embed.mds.sammon import SammonMapping
 from latently.embed.mds.smacof import smacof
+from latently.embed.pseudo_euclidean import PseudoEuclidean
 from latently.embed.relevant_dimension import RelevantDimension, relevant_dimension
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Isomap",
     "KernelPCA",
     "LocallyLinearEmbedding",
+    "PseudoEuclidean",
     "RelevantDimension",
     "SammonMapping",
     "locally_linear_embedding",

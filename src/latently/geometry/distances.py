@@ -68,7 +68,9 @@ def distances(X: Array, Y: Array | None = None, metric: Metric = "euclidean") ->
     return np.asarray(cdist(X, X if Y is None else Y, "cityblock"))
 
 
-def pairwise(X: Array, Y: Array | None = None, metric: Any = "euclidean", params: dict[str, Any] | None = None) -> Array:
+def pairwise(
+    X: Array, Y: Array | None = None, metric: Any = "euclidean", params: dict[str, Any] | None = None
+) -> Array:
     """Distances (n, m) between rows by any metric of scikit-learn, or a function; of X to itself if Y is None.
 
     Parameters

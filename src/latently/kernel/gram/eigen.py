@@ -126,7 +126,9 @@ def decomposed(
         few = 2 * count < n  # LAPACK finds all of them faster than most of them
         found = eigh(K, subset_by_index=(n - count, n - 1)) if few else np.linalg.eigh(K)
     elif way == "arpack":
-        found = eigsh(_operator(K, centring), k=count, which="LA", tol=tol or _TOL, maxiter=max_iter, v0=_start(n, seed))
+        found = eigsh(
+            _operator(K, centring), k=count, which="LA", tol=tol or _TOL, maxiter=max_iter, v0=_start(n, seed)
+        )
     else:
         found = _randomized(K, count, n_powers, seed)
     order = np.argsort(-found[0], kind="stable")[:count]
