@@ -163,8 +163,8 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.n_connected_components_ == 1:
             return graph
         told = (
-            f"the number of connected components of the neighbour graph is {self.n_connected_components_} > 1: distances "
-            "between them are not known from neighbours"
+            f"the number of connected components of the neighbour graph is {self.n_connected_components_} > 1: "
+            "distances between them are not known from neighbours"
         )
         if sparse.issparse(table):
             raise RuntimeError(f"{told}, and a sparse graph has no others. Give more neighbours, or rows")

@@ -19,8 +19,8 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """Two maps of dissimilarities that are no distances: of the positive and of the negative part of their spectrum.
 
     With coordinates x in the positive and z in the negative part, the squared dissimilarity of two things is
-    |x_i - x_j|^2 - |z_i - z_j|^2, exactly if all dimensions are kept. The negative part is often taken for noise, and may
-    have structure of its own (Laub and Mueller, 2004).
+    |x_i - x_j|^2 - |z_i - z_j|^2, exactly if all dimensions are kept. The negative part is often taken for noise, and
+    may have structure of its own (Laub and Mueller, 2004).
 
     Parameters
     ----------
@@ -152,6 +152,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_precomputed
         return tags
 

@@ -24,8 +24,8 @@ class RelevantDimension:
     by_likelihood, by_cross_validation
         By the two-component model of the coefficients, and by leave-one-out cross-validation.
     error
-        (m + 1,) label-reconstruction error e(d) of the first d = 0, 1, ... components: mean squared error of a regression;
-        share of rows whose label is not the largest of the reconstructed ones for labels.
+        (m + 1,) label-reconstruction error e(d) of the first d = 0, 1, ... components: mean squared error of a
+        regression; share of rows whose label is not the largest of the reconstructed ones for labels.
     noise
         Variance of what the labels have beyond the relevant components, for each row and column of the target.
     coefficients

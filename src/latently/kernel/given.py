@@ -118,5 +118,5 @@ def _gamma(gamma: Any, rows: Array) -> float:
 
 
 def may_be_indefinite(kernel: Kernel | None) -> bool:
-    """Whether nothing says that a kernel is positive semi-definite: a function of somebody else, a sigmoid, a matrix."""
+    """Whether nothing says that a kernel is positive semi-definite: a function, a sigmoid, a matrix (None)."""
     return kernel is None or isinstance(kernel, FunctionKernel | PairKernel | Sigmoid)

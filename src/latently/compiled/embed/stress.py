@@ -7,10 +7,11 @@ from numba import njit
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def pulls(columns, D, W, weighted, first, last, gaps, out, stress, squares):
-    """For the points first to last - 1: sum_j w_ij (D_ij - d_ij) / d_ij (x_i - x_j), and what they add to the stress.
+    """For points first to last - 1: sum_j w_ij (D_ij - d_ij) / d_ij (x_i - x_j), and what they add to the stress.
 
-    columns is the map (k, n), d_ij are its distances; w_ij is 1 unless weighted. stress_i is sum_j w_ij (D_ij - d_ij)^2,
-    squares_i is sum_j d_ij^2. gaps has space for n numbers. Points that coincide do not pull.
+    columns is the map (k, n), d_ij are its distances; w_ij is 1 unless weighted. stress_i is
+    sum_j w_ij (D_ij - d_ij)^2, squares_i is sum_j d_ij^2. gaps has space for n numbers. Points that coincide do not
+    pull.
     """
     k, n = columns.shape
     for i in range(first, last):

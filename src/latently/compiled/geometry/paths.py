@@ -1,4 +1,4 @@
-"""Shortest paths in a sparse graph by buckets of nodes at about the same distance (delta-stepping, Meyer and Sanders)."""
+"""Shortest paths in a sparse graph by buckets of nodes at about the same distance (delta-stepping)."""
 
 import math
 

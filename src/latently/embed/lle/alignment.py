@@ -81,7 +81,7 @@ def null_space(
         values, vectors = eigsh(M, d + 1, sigma=-shift, OPinv=inverse, v0=start, tol=tol, maxiter=max_iter)
     except ArpackNoConvergence as problem:
         raise ValueError(
-            f"Error in determining null-space with ARPACK: {problem}. Raise max_iter or tol, or use eigen_solver='dense'"
+            f"Error in determining null-space with ARPACK: {problem}. Raise max_iter, or use eigen_solver='dense'"
         ) from problem
     order = np.argsort(values)[1:]
     return np.asarray(vectors[:, order]), float(values[order].sum())

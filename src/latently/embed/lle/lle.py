@@ -27,7 +27,9 @@ from latently.learn.estimator.table import generator
 class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Locally linear embedding (Roweis and Saul, 2000): rows are the same means of their neighbours in the map.
 
-    A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too.
+    A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too. "hessian" follows the
+    paper, which penalises quadratic terms alone; scikit-learn's penalises all that is not linear, and so gives the map of
+    "ltsa".
 
     Parameters
     ----------
@@ -174,7 +176,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if d >= len(rows):
             raise ValueError(f"n_components={d}, but there are only n_samples = {len(rows)} rows")
         if (rows == rows[0]).all():
-            raise ValueError(f"all rows are the same (n_samples = {len(rows)}): there is no neighbourhood to keep")
+            raise ValueError(f"all columns are constant (n_samples = {len(rows)}): there is no neighbourhood to keep")
 
     def _refuse_lonely(self, graph: sparse.csr_array) -> None:
         """An error where a row has too few neighbours for the method."""
@@ -190,6 +192,11 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _on_the_spot(graph: sparse.csr_array, weights: sparse.csr_array) -> sparse.csr_array:

@@ -20,8 +20,8 @@ class ClassicalMDS(DissimilarityMap):
     """Classical multidimensional scaling (Torgerson, Gower): the principal coordinates of dissimilarities.
 
     A drop-in replacement for scikit-learn's class of the same name. Dissimilarities that are no Euclidean distances
-    have negative eigenvalues: no square root is taken of those. Their dimensions have coordinates of zero, and a warning
-    says how many there are; `PseudoEuclidean` makes a map of them.
+    have negative eigenvalues: no square root is taken of those. Their dimensions have coordinates of zero, and a
+    warning says how many there are; `PseudoEuclidean` makes a map of them.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class ClassicalMDS(DissimilarityMap):
         if (below := int((self.eigenvalues_ < 0).sum())) > 0:
             warnings.warn(
                 f"{below} of the {k} dimensions have a negative eigenvalue, since the dissimilarities are no Euclidean "
-                "distances: their coordinates are zero; ask for fewer dimensions, or use latently.embed.PseudoEuclidean",
+                "distances: their coordinates are zero; ask for fewer, or use latently.embed.PseudoEuclidean",
                 UserWarning, stacklevel=4,
             )  # fmt: skip
 

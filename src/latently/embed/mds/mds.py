@@ -151,6 +151,10 @@ class MDS(DissimilarityMap):
                 return [ClassicalMDS(self.n_components, metric="precomputed").fit(D).embedding_]
         return random_starts(len(D), self.n_components, self.n_init, self.random_state)
 
+    def _expected_failed_checks(self) -> dict[str, str]:
+        reason = "each row starts at a random place: another order of rows may lead to another local minimum"
+        return {"law_row_order_does_not_matter": reason} if self.init != "classical_mds" else {}
+
     @property
     def _metric(self) -> Any:
         if self.dissimilarity != "deprecated":

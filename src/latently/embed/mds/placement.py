@@ -45,7 +45,7 @@ def _best(D: Array, points: Array, W: Array) -> Array:
     first = _improved(near + 1e-3 * (centre - near) + 1e-6 * np.abs(points).max(), D, points, W)
     second = _improved(_gower(D, points), D, points, W)
     better = (_stress(second, D, points, W) < _stress(first, D, points, W))[:, None]
-    return np.where(better, second, first)
+    return np.asarray(np.where(better, second, first))
 
 
 def _gower(D: Array, points: Array) -> Array:
@@ -61,7 +61,7 @@ def _stress(at: Array, D: Array, points: Array, W: Array) -> Array:
 
 
 def _improved(at: Array, D: Array, points: Array, W: Array) -> Array:
-    m, k = at.shape
+    m = len(at)
     now, damping = _stress(at, D, points, W), np.full(m, 1e-3)
     left = np.arange(m)
     for _ in range(_STEPS):

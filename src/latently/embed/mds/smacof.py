@@ -160,7 +160,8 @@ def smacof(
 
     Examples
     --------
-    >>> points, stress = smacof(np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]]), eps=1e-12, random_state=0)
+    >>> D = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
+    >>> points, stress = smacof(D, eps=1e-12, random_state=0)
     >>> pdist(points).round(4)
     array([3., 4., 5.])
     """
