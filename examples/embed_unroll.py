@@ -8,7 +8,7 @@ from latently.embed import ClassicalMDS, Isomap, LocallyLinearEmbedding
 
 
 def main() -> None:
-    X, turn = make_swiss_roll(600, random_state=0)
+    X, turn = make_swiss_roll(1000, random_state=0)
     along = (turn * np.sqrt(1 + turn**2) + np.arcsinh(turn)) / 2  # length of the spiral
     models = {
         "ClassicalMDS": ClassicalMDS(),
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def test_isomap_finds_the_sheet():
-    X, turn = make_swiss_roll(600, random_state=0)
+    X, turn = make_swiss_roll(1000, random_state=0)
     along = (turn * np.sqrt(1 + turn**2) + np.arcsinh(turn)) / 2
     assert abs(np.corrcoef(Isomap(n_neighbors=10).fit_transform(X)[:, 0], along)[0, 1]) > 0.99
 

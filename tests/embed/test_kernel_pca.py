@@ -12,8 +12,8 @@ X = load_iris().data
 
 
 @pytest.mark.parametrize("settings", [
-    {"kernel": "rbf"}, {"kernel": "poly", "degree": 2}, {"kernel": "cosine"}, {"kernel": "rbf", "eigen_solver": "arpack"},
-    {"kernel": "rbf", "eigen_solver": "randomized"},
+    {"kernel": "rbf"}, {"kernel": "poly", "degree": 2}, {"kernel": "cosine"},
+    {"kernel": "rbf", "eigen_solver": "arpack"}, {"kernel": "rbf", "eigen_solver": "randomized"},
 ])  # fmt: skip
 def test_scores_are_those_of_the_peer(settings):
     ours, peer = KernelPCA(3, **settings).fit(X[::2]), PeerKernelPCA(3, **settings).fit(X[::2])

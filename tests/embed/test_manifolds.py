@@ -49,7 +49,7 @@ def test_duplicates_are_neighbours_at_distance_zero():
 
 def test_components_are_joined_by_the_shortest_edges():
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(8, 2)) + [10 * i, 0] for i in range(3)])
+    X = np.concatenate([rng.normal(size=(8, 2)) + np.array([10 * i, 0]) for i in range(3)])
     graph = undirected(neighbour_graph(nearest(X, 4), 24))
     count, which = components(graph)
     assert count == 3

@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from sklearn import manifold
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import IsotonicRegression
-from sklearn.manifold import MDS as PeerMDS
 
 from latently.embed import MDS, ClassicalMDS, PseudoEuclidean, SammonMapping, smacof
 from latently.embed.mds.placement import placed
@@ -71,7 +71,7 @@ def test_the_stress_is_that_of_the_peer_from_the_same_start(metric):
     settings = {"metric_mds": metric, "init": "random", "random_state": 3, "max_iter": 40}
     with pytest.warns(ConvergenceWarning):
         ours = MDS(**settings).fit(X)
-    peer = PeerMDS(**settings).fit(X)
+    peer = manifold.MDS(**settings).fit(X)
     assert ours.stress_ == pytest.approx(peer.stress_, rel=1e-2)
     assert ours.n_iter_ == 40
     assert not ours.converged_

@@ -27,9 +27,9 @@ from latently.learn.estimator.table import generator
 class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Locally linear embedding (Roweis and Saul, 2000): rows are the same means of their neighbours in the map.
 
-    A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too. "hessian" follows the
-    paper, which penalises quadratic terms alone; scikit-learn's penalises all that is not linear, and so gives the map of
-    "ltsa".
+    A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too. "hessian" follows
+    the paper, which penalises quadratic terms alone; scikit-learn's penalises all that is not linear, and so gives the
+    map of "ltsa".
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def placed(D: Array, points: Array, *, weighted: bool = False) -> Array:
     """
     rows = max(1, _VALUES // max(1, D.shape[1]))
     parts = [_some(D[i : i + rows], points, weighted) for i in range(0, len(D), rows)]
-    return np.concatenate(parts) if parts else np.empty((0, points.shape[1]))
+    return np.asarray(np.concatenate(parts)) if parts else np.empty((0, points.shape[1]))
 
 
 def _some(D: Array, points: Array, weighted: bool) -> Array:
