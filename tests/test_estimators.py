@@ -21,6 +21,9 @@ from latently.checks import LAWS, all_estimators, estimator_checks, expected_fai
 
 CONFIGURATIONS = {
     "BernoulliMixture": [{}, {"n_components": 2}],
+    "Isomap": [{"n_neighbors": None, "radius": 1e9}],  # rows in groups: with few neighbours a warning says so
+    "LocallyLinearEmbedding": [{"n_neighbors": None, "radius": 1e9}],
+    "PseudoEuclidean": [{"metric": "euclidean"}],
     "GaussianMixture": [{"n_components": 2, "covariance_type": kind} for kind in ("full", "tied", "diag", "spherical")],
     "GaussianHMM": [{}, {"n_components": 2, "covariance_type": "full"}],
     "HiddenMarkovModel": [{}, {"n_components": 2}],

@@ -296,3 +296,34 @@ def test_trees_by_sums_over_chunks_are_those_of_the_table(fetched, monkeypatch, 
     here = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(frame, y)
     there = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(str(tmp_path / "rows.parquet"), "y")
     np.testing.assert_allclose(here.predict_proba(frame), there.predict_proba(frame))
+
+
+# maps
+
+
+def test_pulls_of_three_points_on_a_line():
+    from latently.embed.mds.stress import MonotoneOrder, pulls_of
+
+    D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0]])
+    found = pulls_of(np.array([[0.0], [1.0], [3.0]]), D)
+    np.testing.assert_allclose(found.pulls.ravel(), [1.0, 0.0, -1.0])  # only the first and the last are too far apart
+    assert (found.stress, found.squares) == (1.0, 14.0)
+    np.testing.assert_allclose(pulls_of(np.array([[0.0], [1.0], [3.0]]), D, 2 * np.ones((3, 3))).stress, 2.0)
+    fitted = MonotoneOrder.of(np.array([1.0, 2.0, 3.0])).disparities(np.array([1.0, 3.0, 2.0]))
+    np.testing.assert_allclose(fitted / fitted[0], [1.0, 2.5, 2.5])
+
+
+def test_shortest_paths_in_a_ring_of_five():
+    from latently.geometry.graph import shortest_paths
+
+    ring = np.roll(np.eye(5), 1, axis=1) * [1.0, 2.0, 3.0, 4.0, 20.0]
+    found = shortest_paths(sparse.csr_array(ring + ring.T))
+    np.testing.assert_allclose(found, floyd_warshall(ring + ring.T))
+
+
+def floyd_warshall(table):
+    far = np.where(table > 0, table, np.inf)
+    np.fill_diagonal(far, 0.0)
+    for k in range(len(far)):
+        far = np.minimum(far, far[:, [k]] + far[[k]])
+    return far

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from latently import compiled
 from latently.geometry.distances import squared_distances
 from latently.kernel.base import Array
-from latently.kernel.blocks import for_blocks
+from latently.learn.engine.blocks import for_blocks
 
 Ints = npt.NDArray[np.int64]
 

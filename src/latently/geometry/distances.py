@@ -68,6 +68,35 @@ def distances(X: Array, Y: Array | None = None, metric: Metric = "euclidean") ->
     return np.asarray(cdist(X, X if Y is None else Y, "cityblock"))
 
 
+def pairwise(
+    X: Array, Y: Array | None = None, metric: Any = "euclidean", params: dict[str, Any] | None = None
+) -> Array:
+    """Distances (n, m) between rows by any metric of scikit-learn, or a function; of X to itself if Y is None.
+
+    Parameters
+    ----------
+    X, Y
+        (n, d) and (m, d) rows.
+    metric
+        A name that `sklearn.metrics.pairwise_distances` takes, or a function of two rows.
+    params
+        Further arguments of the metric.
+
+    Examples
+    --------
+    >>> pairwise(np.array([[0.0, 0.0], [3.0, 4.0]]), metric="chebyshev")
+    array([[0., 4.],
+           [4., 0.]])
+    """
+    if not params and metric in ("euclidean", "l2"):
+        return distances(X, Y)
+    if not params and metric in ("manhattan", "cityblock", "l1"):
+        return distances(X, Y, "manhattan")
+    from sklearn.metrics import pairwise_distances
+
+    return np.asarray(pairwise_distances(X, Y, metric=metric, **(params or {})), dtype=np.float64)
+
+
 def median_distance(X: Array, metric: Metric = "euclidean") -> float:
     """Median of the distances between different rows; 1 where all rows are the same, or there is only one.
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from latently import compiled
 from latently.kernel.base import Array, Kernel
-from latently.kernel.blocks import filled, for_blocks
+from latently.kernel.blocks import filled
 from latently.kernel.ngrams import Codes, check_decay, check_lengths, counted, encoded, joined, listed, ngrams
+from latently.learn.engine.blocks import for_blocks
 
 _FREQUENT = 0.15  # an n-gram that so many strings have goes into a matrix product: scattered additions take longer
 _EXACT = 2.0**24  # whole numbers below this are exact in single precision

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from latently import compiled
 from latently.kernel.base import Array, Kernel
-from latently.kernel.blocks import filled, for_blocks
+from latently.kernel.blocks import filled
 from latently.kernel.ngrams import check_decay
 from latently.kernel.read_tree import Tree, read_tree
+from latently.learn.engine.blocks import for_blocks
 
 Ints = npt.NDArray[np.int64]
 

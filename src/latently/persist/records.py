@@ -69,6 +69,10 @@ RECORDS = {
     "gram-nystroem/1": "latently.kernel.gram.nystroem:Nystroem",
     "kernel-expansion/1": "latently.kernel.gram.expansion:Expansion",
     "fisher-kernel/1": "latently.kernel.fisher:FittedFisher",
+    "neighbourhoods/1": "latently.embed.neighbourhoods:Neighbourhoods",
+    "ridge-pre-images/1": "latently.embed.kernel_pca.pre_images:RidgePreImages",
+    "fixed-point-pre-images/1": "latently.embed.kernel_pca.pre_images:FixedPointPreImages",
+    "relevant-dimension/1": "latently.embed.relevant_dimension:RelevantDimension",
     "sigmoid-kernel/1": "latently.kernel.given:Sigmoid",
     # detectors
     "detector-tails/1": "latently.detect.calibration:Tails",

@@ -8,6 +8,7 @@ from latently.plot.mixture import MixtureDisplay
 from latently.plot.partial_dependence import PartialDependenceDisplay
 from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
 from latently.plot.regions import DecisionRegionsDisplay
+from latently.plot.relevance import RelevantDimensionDisplay
 from latently.plot.selection import SelectionDisplay
 from latently.plot.sequence import DurationsDisplay, StatePathDisplay, TransitionGraphDisplay
 from latently.plot.shares import ResponsibilitiesDisplay
@@ -30,6 +31,7 @@ __all__ = [
     "OutlierScoresDisplay",
     "PartialDependenceDisplay",
     "PosteriorDisplay",
+    "RelevantDimensionDisplay",
     "ResponsibilitiesDisplay",
     "ScreeDisplay",
     "SelectionDisplay",

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from latently.distributions.statistics import Moments
 from latently.factor.moments import moments_of
 from latently.factor.pca.solvers import Spectrum
+from latently.kernel.gram.relevance import as_targets, two_component_costs
 
 Array = NDArray[Any]
 FOLDS = 5
@@ -130,48 +131,17 @@ def by_held_out(rows: Any, weights: Array | None, rng: np.random.RandomState) ->
     return int(np.argmax(usable & (short.mean(axis=0) <= error))) + 1
 
 
-def relevant(squares: Array, total: float, n: float) -> int:
-    """The number of leading directions that a target needs: after them its coefficients look like noise.
-
-    The coefficients of the target along the directions are taken for two Gaussians, one before the cut and one
-    after; the cut is where both together fit best (Braun, Buhmann and Mueller 2008).
-
-    Parameters
-    ----------
-    squares
-        (r,) squared coefficients of the target along the normed scores, summed over its columns.
-    total
-        Sum of squares of the centred target.
-    n
-        Number of rows.
-
-    Examples
-    --------
-    >>> relevant(np.array([90.0, 80.0, 1.0, 0.9, 1.1]), 270.0, 100)
-    2
-    """
-    most = int(min(len(squares), max(n // 2, 1)))
-    k = np.arange(1, most + 1)
-    before = np.cumsum(squares[:most])
-    floor = max(total, np.finfo(float).tiny) * np.finfo(float).eps
-    after = np.maximum(total - before, floor)
-    cost = k * np.log(np.maximum(before, floor) / k) + (n - k) * np.log(after / np.maximum(n - k, 1))
-    return int(np.argmin(cost)) + 1
-
-
-def _centred_targets(y: Array, weights: Array) -> Array:
+def _centred_targets(y: Any, weights: Array) -> Array:
     """(n, m) columns of a target about their means: classes become indicators."""
-    if y.ndim == 0 or len(y) != len(weights):
-        raise ValueError(f"y has shape {y.shape}, but X has {len(weights)} rows: give a target for each row")
-    if y.dtype.kind not in "fiub" or (y.ndim == 1 and y.dtype.kind in "iub"):
-        y = y.reshape(len(y), -1)[:, 0][:, None] == np.unique(y)
-    columns = y.reshape(len(y), -1).astype(np.float64)
+    if np.ndim(y) == 0 or len(y) != len(weights):
+        raise ValueError(f"y has shape {np.shape(y)}, but X has {len(weights)} rows: give a target for each row")
+    columns = as_targets(y)[0]
     if not np.isfinite(columns).all():
         raise ValueError("y contains NaN or inf: leave those rows out, or choose n_components without a target")
-    columns -= weights @ columns / weights.sum()
-    if not np.abs(columns).max() > 1e-14 * float(np.abs(y).max() if y.dtype.kind == "f" else 1.0):
+    centred = columns - weights @ columns / weights.sum()
+    if not np.abs(centred).max() > 1e-14 * float(np.abs(columns).max()):
         raise ValueError("y is constant: no component is relevant to it")
-    return np.asarray(columns)
+    return np.asarray(centred)
 
 
 def by_target(spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> int:
@@ -179,7 +149,8 @@ def by_target(spectrum: Spectrum, rows: Any, y: Any, weights: Array | None) -> i
     if y is None:
         raise ValueError("n_components='relevant' asks how many components the target needs: give y to fit")
     w = np.ones(rows.shape[0]) if weights is None else weights
-    targets = _centred_targets(np.asarray(y), w)
+    targets = _centred_targets(y, w)
     cross = spectrum.vectors @ (((rows - spectrum.mean) * w[:, None]).T @ targets)
     sizes = np.maximum(spectrum.variances * (spectrum.weight - 1), np.finfo(float).tiny)
-    return relevant((cross**2).sum(axis=1) / sizes, float((w @ targets**2).sum()), spectrum.weight)
+    costs = two_component_costs((cross**2).sum(axis=1) / sizes, float((w @ targets**2).sum()), spectrum.weight)
+    return int(np.argmin(costs)) + 1

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from latently.kernel.base import Array, Kernel, length, take
-from latently.kernel.blocks import for_blocks
 from latently.kernel.gram.values import FEW_COLUMNS, gaussian_sums
 from latently.kernel.vector import RBF, as_rows
+from latently.learn.engine.blocks import for_blocks
 
 _VALUES = 2_000_000  # kernel values in memory at a time
 

@@ -1,0 +1,5 @@
+"""Neighbours."""
+
+from latently.compiled._lazy import kernels
+
+__getattr__ = kernels(__name__)

@@ -1,0 +1,25 @@
+"""Maps of points: what is alike lies close together."""
+
+from latently.embed.isomap import Isomap
+from latently.embed.kernel_pca.kernel_pca import KernelPCA
+from latently.embed.lle.lle import LocallyLinearEmbedding, locally_linear_embedding
+from latently.embed.mds.classical import ClassicalMDS
+from latently.embed.mds.mds import MDS
+from latently.embed.mds.sammon import SammonMapping
+from latently.embed.mds.smacof import smacof
+from latently.embed.pseudo_euclidean import PseudoEuclidean
+from latently.embed.relevant_dimension import RelevantDimension, relevant_dimension
+
+__all__ = [
+    "MDS",
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LocallyLinearEmbedding",
+    "PseudoEuclidean",
+    "RelevantDimension",
+    "SammonMapping",
+    "locally_linear_embedding",
+    "relevant_dimension",
+    "smacof",
+]

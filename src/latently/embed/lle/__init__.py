@@ -1,0 +1,1 @@
+"""Locally linear embedding and its relatives: local pictures, aligned."""
