@@ -1,0 +1,5 @@
+"""Maps of points."""
+
+from latently.compiled._lazy import kernels
+
+__getattr__ = kernels(__name__)

@@ -1,0 +1,5 @@
+"""Maps of points: few coordinates for each row, so that near rows stay near."""
+
+
+
+
