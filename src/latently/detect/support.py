@@ -16,7 +16,7 @@ from latently.kernel.given import FunctionKernel, Sigmoid, named_kernel
 from latently.kernel.gram.eigen import warn_indefinite
 from latently.kernel.gram.expansion import Expansion
 from latently.kernel.gram.values import KernelValues, kernel_values
-from latently.kernel.vector import VectorKernel
+from latently.kernel.vector import VectorKernel, reads_tables
 from latently.learn.qp import MatrixGram, Solution, minimise
 
 NAMES = {"linear", "poly", "rbf", "sigmoid", "precomputed"}
@@ -42,7 +42,7 @@ class KernelDetector(Detector):
 
     def _things(self, X: Any, *, reset: bool) -> Any:
         """What is compared: a table of floats, or whatever the kernel reads (strings, trees)."""
-        if isinstance(self.kernel, Kernel) and not _reads_tables(self.kernel):
+        if isinstance(self.kernel, Kernel) and not reads_tables(self.kernel):
             if length(X) == 0:
                 raise ValueError("X has 0 sample(s): there is nothing to learn from")
             return X
@@ -110,11 +110,6 @@ class KernelDetector(Detector):
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         tags.input_tags.sparse = True
         return tags
-
-
-def _reads_tables(kernel: Kernel) -> bool:
-    inner = [value for value in kernel.get_params(deep=False).values() if isinstance(value, Kernel)]
-    return isinstance(kernel, VectorKernel) or (bool(inner) and all(map(_reads_tables, inner)))
 
 
 def _part(matrix: Array) -> Array:

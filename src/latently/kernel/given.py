@@ -54,13 +54,37 @@ class FunctionKernel(VectorKernel):
         return np.array([self._matrix(row[None], None)[0, 0] for row in X])
 
 
+class PairKernel(VectorKernel):
+    """A function of two rows that gives one number, as scikit-learn's `pairwise_kernels` takes one.
+
+    Examples
+    --------
+    >>> PairKernel(lambda x, y: np.minimum(x, y).sum())([[1.0, 5.0], [2.0, 3.0]])
+    array([[6., 4.],
+           [4., 5.]])
+    """
+
+    def __init__(self, function: Callable[..., float], params: dict[str, Any] | None = None) -> None:
+        self.function = function
+        self.params = params
+
+    def _matrix(self, X: Array, Y: Array | None) -> Array:
+        return np.array([[self._value(x, y) for y in (X if Y is None else Y)] for x in X], dtype=float)
+
+    def _diagonal(self, X: Array) -> Array:
+        return np.array([self._value(x, x) for x in X], dtype=float)
+
+    def _value(self, x: Array, y: Array) -> float:
+        return self.function(x, y, **(self.params or {}))
+
+
 def named_kernel(name: Any, *, gamma: Any, degree: int, coef0: float, rows: Array | None) -> Kernel:
     """The kernel that scikit-learn's support vector machines mean by a name, a function or one of ours.
 
     Parameters
     ----------
     name
-        "linear", "poly", "rbf", "sigmoid", a function or a kernel.
+        "linear", "poly", "rbf", "sigmoid", "cosine", a function or a kernel.
     gamma
         "scale" (1 / (columns times the variance of all values)), "auto" (1 / columns), a number, or None: the median
         distance is the width of "rbf", and "auto" for the others.
@@ -73,8 +97,8 @@ def named_kernel(name: Any, *, gamma: Any, degree: int, coef0: float, rows: Arra
         return name
     if callable(name):
         return FunctionKernel(name)
-    if name == "linear":
-        return Linear()
+    if name in ("linear", "cosine"):
+        return Linear(normalize=name == "cosine")
     if name == "rbf" and gamma is None:
         return RBF()
     assert rows is not None
@@ -91,3 +115,8 @@ def _gamma(gamma: Any, rows: Array) -> float:
         spread = float(rows.var())
         return 1.0 / (rows.shape[1] * spread) if spread > 0 else 1.0
     return 1.0 / rows.shape[1] if gamma in ("auto", None) else float(gamma)
+
+
+def may_be_indefinite(kernel: Kernel | None) -> bool:
+    """Whether nothing says that a kernel is positive semi-definite: a function of somebody else, a sigmoid, a matrix."""
+    return kernel is None or isinstance(kernel, FunctionKernel | PairKernel | Sigmoid)

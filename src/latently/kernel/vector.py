@@ -29,6 +29,12 @@ def as_rows(X: Any, name: str) -> Array:
     return np.asarray(as_matrix(X.toarray() if hasattr(X, "toarray") else X, name=name), dtype=float)
 
 
+def reads_tables(kernel: Kernel) -> bool:
+    """Whether a kernel, or all kernels that it is made of, compare rows of numbers."""
+    inner = [value for value in kernel.get_params(deep=False).values() if isinstance(value, Kernel)]
+    return isinstance(kernel, VectorKernel) or (bool(inner) and all(map(reads_tables, inner)))
+
+
 class Linear(VectorKernel):
     """Inner product of two rows: k(x, y) = x'y.
 

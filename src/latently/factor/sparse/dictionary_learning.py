@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
 from latently.factor.checkpoints import NoCheckpoints
-from latently.factor.missing import refuse_missing
+from latently.learn.estimator.missing import refuse_missing
 from latently.factor.sparse.answers import SparseCodes
 from latently.factor.sparse.atoms import CodeSums, Problem
 from latently.factor.sparse.codes import Algorithm, Coder

@@ -40,7 +40,9 @@ class Centring:
 
     def training(self, K: Array) -> Array:
         """Centred Gram matrix (n, n) of the training rows."""
-        return np.asarray(K - self.columns - self.columns[:, None] + self.mean)
+        found = K - self.columns
+        found -= (self.columns - self.mean)[:, None]
+        return np.asarray(found)
 
     def rows(self, K: Array) -> Array:
         """Centred kernel values (m, n) of new rows with the training rows."""

@@ -2,16 +2,21 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import eigsh
+from scipy.linalg.blas import dsymv
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from latently.kernel.base import Array
 
+Solver = Literal["auto", "dense", "arpack", "randomized"]
 ROUNDING = 1e-9
 """Negative eigenvalues up to this share of the largest one are rounding."""
-_LARGE = 600  # rows above which a few eigenvalues are sought by Lanczos iterations
+_LARGE = 600  # rows above which a few eigenvalues are sought by iterations
+_TOL = 1e-12  # of Lanczos iterations where none is given
+_OVERSAMPLED = 10  # random vectors beyond those wanted
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,18 +64,67 @@ def leading(K: Array, n_components: int | None = None) -> Spectrum:
     (array([3., 1.]), 0.5)
     """
     _check(K)
-    n = len(K)
-    few = n_components is not None and n > _LARGE and 10 * n_components < n
-    if few:
-        values, vectors = eigsh(K, k=n_components, which="LA", v0=_start(n))
-        order = np.argsort(-values)
-        values, vectors, negative = values[order], vectors[:, order], None
+    if chosen_solver(len(K), n_components) == "dense":
+        values, vectors = decomposed(K)
+        negative: float | None = _negative(values[-1], values[0])
+        values, vectors = values[:n_components], vectors[:, :n_components]
     else:
-        values, vectors = eigh(K)
-        negative = _negative(values[0], values[-1])
-        values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+        values, vectors = decomposed(K, n_components)
+        negative = None
     kept = values > ROUNDING * max(values[0], 0.0) if len(values) else np.zeros(0, bool)
-    return Spectrum(values[kept], _signed(vectors[:, kept]), float(np.trace(K)), negative)
+    return Spectrum(values[kept], vectors[:, kept], float(np.trace(K)), negative)
+
+
+def chosen_solver(n: int, k: int | None) -> Solver:
+    """The solver that "auto" means for k eigenvectors of n."""
+    return "dense" if k is None or n <= _LARGE or 10 * k >= n else "arpack"
+
+
+def decomposed(
+    K: Array,
+    k: int | None = None,
+    *,
+    solver: Solver = "auto",
+    tol: float = 0.0,
+    max_iter: int | None = None,
+    n_powers: int = 7,
+    seed: int = 0,
+) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a symmetric matrix, the largest first, and their eigenvectors (n, k).
+
+    Parameters
+    ----------
+    K
+        (n, n) symmetric matrix.
+    k
+        How many; all if None.
+    solver
+        "dense", "arpack" (Lanczos iterations), "randomized" (powers of random vectors, approximate), or "auto": dense
+        for small matrices and where many are wanted, Lanczos iterations otherwise.
+    tol, max_iter
+        Of the Lanczos iterations; 0 and None for what they can reach.
+    n_powers
+        How often "randomized" multiplies with the matrix.
+    seed
+        Of the first vectors.
+
+    Examples
+    --------
+    >>> decomposed(np.diag([1.0, 3.0, -1.5]), 1)
+    (array([3.]), array([[0.], [1.], [0.]]))
+    """
+    n = len(K)
+    count = n if k is None else min(k, n)
+    way = chosen_solver(n, k) if solver == "auto" else solver
+    if way == "dense" or count == n:
+        few = 2 * count < n  # LAPACK finds all of them faster than most of them
+        found = eigh(K, subset_by_index=(n - count, n - 1)) if few else np.linalg.eigh(K)
+    elif way == "arpack":
+        found = eigsh(_operator(K), k=count, which="LA", tol=tol or _TOL, maxiter=max_iter, v0=_start(n, seed))
+    else:
+        found = _randomized(K, count, n_powers, seed)
+    order = np.argsort(-found[0], kind="stable")[:count]
+    return np.asarray(found[0][order]), _signed(found[1][:, order])
 
 
 def negative_share(K: Array) -> float:
@@ -118,8 +172,24 @@ def _signed(vectors: Array) -> Array:
     return np.asarray(vectors * signs)
 
 
-def _start(n: int) -> Array:
-    return np.asarray(np.random.default_rng(0).normal(size=n))
+def _start(n: int, seed: int = 0) -> Array:
+    return np.asarray(np.random.default_rng(seed).normal(size=n))
+
+
+def _operator(K: Array) -> LinearOperator:
+    """Products with a symmetric matrix of which only one half is read: they are bound by memory."""
+    return LinearOperator(K.shape, matvec=lambda x: dsymv(1.0, K.T, x, lower=1), dtype=np.float64)
+
+
+def _randomized(K: Array, k: int, n_powers: int, seed: int) -> tuple[Array, Array]:
+    """Eigenvectors in the span of powers of the matrix times random vectors (Halko, Martinsson and Tropp, 2011)."""
+    n = len(K)
+    span = np.random.default_rng(seed).normal(size=(n, min(k + _OVERSAMPLED, n)))
+    for _ in range(n_powers + 1):
+        span = np.linalg.qr(K @ span)[0]
+    small = span.T @ (K @ span)
+    values, weights = eigh((small + small.T) / 2)
+    return values, span @ weights
 
 
 def _check(K: Array) -> None:

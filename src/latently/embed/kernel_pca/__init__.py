@@ -1,0 +1,1 @@
+"""Kernel principal components, their pre-images, and landmarks for many rows."""
