@@ -1,6 +1,5 @@
 """Repulsion of every point by every other: exactly, or from a potential on a grid (fast Fourier transforms)."""
 
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,9 +12,12 @@ from latently.geometry.distances import Array
 from latently.learn.engine.blocks import for_blocks
 from latently.learn.engine.cores import n_threads
 
-_STEP = 0.45  # between nodes, in units of the kernel's width
+_STEP = 0.4  # between nodes, in units of the kernel's width
 _ROWS = 4096  # points whose charges are spread by one thread, at least
-_MARGIN = 3  # nodes beyond the outermost point
+_SMALL = 32  # nodes along an axis of a grid that shows the kernel close by
+_AT = np.array([1, 26, 66, 26, 1]) / 120  # a spline at the nodes
+_BETWEEN = np.array([1, 237, 1682, 1682, 237, 1]) / 3840  # and between them
+_MARGIN = 4  # nodes beyond the outermost point
 
 
 class Repulsion(Protocol):
@@ -44,7 +46,7 @@ class Exact:
 class Grid:
     """A potential on a regular grid.
 
-    The charges of all points are spread over the grid by cubic B-splines and convolved with the kernel by fast Fourier
+    The charges of all points are spread over the grid by quintic B-splines and convolved with the kernel by fast Fourier
     transforms. The potential that this gives, sum_j k_ij, is read at each point by the same splines, and so is its
     gradient, which is the force but for a factor: one transform forth and one back. The kernel's transform is kept
     while the grid keeps its size. The error is that of splines at this step: relative to the largest force, about 1e-3.
@@ -54,6 +56,7 @@ class Grid:
         self.kernel = kernel
         self.step = step * float(np.sqrt(kernel.freedom))
         self._shape: tuple[int, ...] = ()
+        self._dips = self._own_dips(max(2, round(kernel.freedom) + 1))
 
     def prepare(self, Y: Array) -> None:
         """Compute the potential on the grid."""
@@ -69,7 +72,8 @@ class Grid:
         """See `Repulsion`."""
         kernel = compiled.embed.grid
         read = kernel.read_flat if Y.shape[1] == 2 else kernel.read_deep
-        read(Y, self.origin, 1 / self.step, start, stop, self.potential, -1 / self.kernel.factor, force, mass)
+        scale = -1 / self.kernel.factor
+        read(Y, self.origin, 1 / self.step, start, stop, self.potential, scale, self._dips, force, mass)
 
     def _charges(self, Y: Array) -> npt.NDArray[np.float32]:
         spread = compiled.embed.grid.spread_flat if Y.shape[1] == 2 else compiled.embed.grid.spread_deep
@@ -97,6 +101,20 @@ class Grid:
         found = fft.irfft(found, self._shape[last], axis=last, workers=workers)
         return np.ascontiguousarray(found[..., : charges.shape[last]])
 
+    def _own_dips(self, n_axes: int) -> Array:
+        """By how much a point's own potential is too small between two nodes along one axis, along two, and so on."""
+        shape = (_SMALL,) * n_axes
+        table = np.asarray(fft.irfftn(self._transformed(shape).astype(float), shape))
+        between = np.convolve(_BETWEEN, _BETWEEN)
+        at = np.pad(np.convolve(_AT, _AT), 1)
+        found = []
+        for halfway in range(1, n_axes + 1):
+            own = table[np.ix_(*[range(-5, 6)] * n_axes)]
+            for axis in range(n_axes):
+                own = np.tensordot(own, between if axis < halfway else at, axes=(0, 0))
+            found.append(1.0 - float(own))
+        return np.array(found)
+
     def _transformed(self, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
         """The kernel's transform, divided by that of the splines that spread and read: they then interpolate."""
         halves = [np.arange(size // 2 + 1) for size in shape]
@@ -105,7 +123,8 @@ class Grid:
             squares = squares + _along((half * self.step) ** 2, axis, len(shape))
         found = fft.dctn(self.kernel.value(squares), type=1, workers=n_threads())  # of an even function
         for axis, (half, size) in enumerate(zip(halves, shape, strict=True)):
-            spline = (2 + np.cos(2 * np.pi * half / size)) / 3
+            turn = 2 * np.pi * half / size
+            spline = (66 + 52 * np.cos(turn) + 2 * np.cos(2 * turn)) / 120
             found /= _along(spline**2, axis, len(shape))
         for axis in range(len(shape) - 1):
             mirrored = np.minimum(np.arange(shape[axis]), shape[axis] - np.arange(shape[axis]))
@@ -121,18 +140,3 @@ def _fast_size(least: int) -> int:
     """An even size with fast transforms, from a sparse ladder: the kernel's transform is kept from step to step."""
     rung = max(16, 2 ** int(np.log2(least)) // 8)
     return int(2 * fft.next_fast_len(-(-least // rung) * rung // 2, real=True))
-
-
-def forces(
-    repulsion: Repulsion, Y: Array, attract: Any, attraction: Array, repelled: Array, mass: Array, rows: int | None
-) -> None:
-    """Fill both forces on every point, block by block."""
-    repulsion.prepare(Y)
-    for_blocks(len(Y), partial(_both, repulsion, Y, attract, attraction, repelled, mass), rows=rows)
-
-
-def _both(
-    repulsion: Repulsion, Y: Array, attract: Any, attraction: Array, repelled: Array, mass: Array, start: int, stop: int
-) -> None:
-    attract(Y, start, stop, attraction)
-    repulsion.fill(Y, start, stop, repelled, mass)
