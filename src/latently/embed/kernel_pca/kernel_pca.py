@@ -281,7 +281,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _symmetric(self, K: Array) -> Array:
         if K.shape[0] != K.shape[1]:
-            raise ValueError(f"Precomputed metric requires shape (n_queries, n_indexed): a kernel matrix is square, got {K.shape}")
+            raise ValueError(
+                f"Precomputed metric requires shape (n_queries, n_indexed): a kernel matrix is square, got {K.shape}"
+            )
         gap = np.abs(K - K.T).max(initial=0.0)
         if gap > 1e-8 * np.abs(K).max(initial=0.0):
             warnings.warn(

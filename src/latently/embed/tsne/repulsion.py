@@ -68,12 +68,13 @@ class Grid:
             self._shape, self._spectrum = padded, self._transformed(padded)
         self.potential = self._convolved(self._charges(Y))
 
-    def fill(self, Y: Array, start: int, stop: int, force: Array, mass: Array) -> None:
-        """See `Repulsion`."""
+    def fill(self, Y: Array, start: int, stop: int, force: Array, mass: Array, own: bool = True) -> None:
+        """See `Repulsion`; without `own`, for points that are not among those of the grid."""
         kernel = compiled.embed.grid
+        dips = self._dips if own else np.zeros_like(self._dips)
         read = kernel.read_flat if Y.shape[1] == 2 else kernel.read_deep
         scale = -1 / self.kernel.factor
-        read(Y, self.origin, 1 / self.step, start, stop, self.potential, scale, self._dips, force, mass)
+        read(Y, self.origin, 1 / self.step, start, stop, self.potential, scale, dips, force, mass)
 
     def _charges(self, Y: Array) -> npt.NDArray[np.float32]:
         spread = compiled.embed.grid.spread_flat if Y.shape[1] == 2 else compiled.embed.grid.spread_deep

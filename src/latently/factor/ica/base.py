@@ -15,9 +15,9 @@ from latently.factor.checkpoints import NoCheckpoints
 from latently.factor.ica.identified import warn_unidentified
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, inverse_root, whitening_of
-from latently.learn.estimator.missing import refuse_missing
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import reducing
+from latently.learn.estimator.missing import refuse_missing
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 

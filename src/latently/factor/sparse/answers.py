@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from latently.data.open import as_source
 from latently.data.sources.chunks import Chunk
 from latently.data.tables.matrix import FloatArray
-from latently.learn.estimator.missing import refuse_missing
 from latently.factor.sparse.codes import Coder
 from latently.learn.engine.cores import threads
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
+from latently.learn.estimator.missing import refuse_missing
 from latently.learn.estimator.table import read_rows
 from latently.learn.estimator.unconverged import warn_of_fit
 

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from latently.data.open import as_source
 from latently.data.sources.chunks import ChunkSource
 from latently.factor.checkpoints import NoCheckpoints
-from latently.learn.estimator.missing import refuse_missing
 from latently.factor.sparse.answers import SparseCodes
 from latently.factor.sparse.atoms import CodeSums, Problem
 from latently.factor.sparse.codes import Algorithm, Coder
@@ -22,6 +21,7 @@ from latently.factor.sparse.learning import Learnt, Plan, alternate, coding, ref
 from latently.factor.sparse.start import Draw, drawing, given_start, svd_start, unit_start
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import Reduction, reducing
+from latently.learn.estimator.missing import refuse_missing
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
