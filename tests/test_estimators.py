@@ -28,6 +28,7 @@ CONFIGURATIONS = {
     "DictionaryLearning": [{}, {"transform_algorithm": "lasso_lars"}],
     "KMeans": [{"n_clusters": 3}],
     "Mixture": [{}, {"n_components": 2}],
+    "TSNE": [{"perplexity": 2.0, "max_iter": 250}],
 }
 
 

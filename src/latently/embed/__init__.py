@@ -1,6 +1,8 @@
 """Maps of points: what is alike lies close together."""
 
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
+from latently.embed.multiple_maps.multiple_maps import MultipleMapsTSNE
+from latently.embed.tsne.sne import SNE
 from latently.embed.tsne.tsne import TSNE
 
-__all__ = ["TSNE", "KernelPCA"]
+__all__ = ["SNE", "TSNE", "KernelPCA", "MultipleMapsTSNE"]

@@ -83,8 +83,8 @@ def spread_flat(Y, origin, per_step, first, last, grid):
 def read_flat(Y, origin, per_step, first, last, grid, scale, dips, force, mass):
     """mass[i] = potential at point i, force[i] = scale times its gradient; without what is wrong of its own share.
 
-    A point's own potential should be 1 wherever it is. The splines make it 1 at nodes only, and dips[0] and dips[1] less
-    between nodes on one axis and on two: a force that would pin points to the grid.
+    A point's own potential should be 1 wherever it is. The splines make it 1 at nodes only, and dips[0] and dips[1]
+    less between nodes on one axis and on two: a force that would pin points to the grid.
     """
     for i in range(first, last):
         r, t = place(Y[i, 0], origin[0], per_step)

@@ -47,6 +47,11 @@ class Affinities:
             matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), np.asarray(matrix.data, dtype=float)
         )
 
+    @classmethod
+    def dense(cls, P: Array) -> "Affinities":
+        """From a full matrix (n, n)."""
+        return cls.of(sparse.csr_array(P))
+
     def matrix(self) -> sparse.csr_array:
         """As a sparse matrix (n, n)."""
         return sparse.csr_array((self.p, self.who, self.ends), shape=(self.n, self.n))

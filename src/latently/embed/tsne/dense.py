@@ -22,6 +22,8 @@ class JointField:
         Similarity in the map.
     """
 
+    n_placed = None
+
     def __init__(self, P: Array, kernel: Student | Gaussian) -> None:
         self.P, self.kernel = P, kernel
         self.attraction = self.repelled = np.zeros((0, 0))
@@ -72,6 +74,8 @@ class ConditionalField:
     P
         (n, n) rows p(j | i), each with sum 1 and zero on the diagonal.
     """
+
+    n_placed = None
 
     def __init__(self, P: Array) -> None:
         self.P, self.both = P, P + P.T

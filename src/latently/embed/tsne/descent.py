@@ -19,6 +19,10 @@ class Field(Protocol):
     repelled: Array
 
     @property
+    def n_placed(self) -> int | None:
+        """How many columns are coordinates, which are centred; all of them if None."""
+
+    @property
     def factor(self) -> float:
         """By what the difference of the forces is multiplied to give the gradient."""
 
@@ -158,7 +162,8 @@ class Descent:
             velocity,
             gains,
         )
-        Y -= Y.mean(axis=0)
+        moved = Y[:, : self.field.n_placed]
+        moved -= moved.mean(axis=0)
         return float(np.sqrt(square))
 
     def _is_stopped(self, Y: Array, phase: Phase, done: int, norm: float, total: float) -> bool:

@@ -31,6 +31,8 @@ class Forces:
         Whether repulsion is summed over all pairs; None for whatever is faster.
     """
 
+    n_placed = None
+
     def __init__(self, affinities: Affinities, n_components: int, exact: bool | None = None) -> None:
         n, width = affinities.n, max(n_components, 2)
         self.affinities, self.n_components = affinities, n_components

@@ -4,7 +4,7 @@ import numpy as np
 
 from latently import compiled
 from latently.embed.tsne.affinities import conditional
-from latently.embed.tsne.kernels import Student
+from latently.embed.tsne.kernels import Gaussian, Student
 from latently.embed.tsne.repulsion import Grid
 from latently.geometry.distances import Array, squared_distances
 from latently.geometry.neighbours import Neighbours
@@ -27,17 +27,17 @@ class Placing:
     ----------
     embedding
         (n, d) the map.
-    perplexity
+    perplexity, kernel
         As of the fit.
     """
 
-    def __init__(self, embedding: Array, perplexity: list[float]) -> None:
+    def __init__(self, embedding: Array, perplexity: list[float], kernel: Student | Gaussian) -> None:
         self.map = np.ascontiguousarray(embedding, dtype=float)
         self.perplexity = perplexity
-        self.kernel = Student(max(embedding.shape[1] - 1, 1))
+        self.kernel = kernel
         self.grid: Grid | None = None
-        if len(embedding) > _PAIRS and embedding.shape[1] == 2:
-            self.grid = Grid(self.kernel)
+        if len(embedding) > _PAIRS and embedding.shape[1] == 2 and isinstance(kernel, Student):
+            self.grid = Grid(kernel)
             self.grid.prepare(self.map)
 
     def place(self, found: Neighbours, squares: Array) -> Array:
@@ -77,5 +77,5 @@ class Placing:
             return force / np.maximum(mass, 1e-6)[:, None]
         squares = squared_distances(rows, self.map)
         similar = self.kernel.value(squares)
-        weights = similar * self.kernel.force(squares) / similar.sum(axis=1, keepdims=True)
+        weights = similar * self.kernel.force(squares) / np.maximum(similar.sum(axis=1, keepdims=True), 1e-300)
         return np.asarray(weights.sum(axis=1, keepdims=True) * rows - weights @ self.map)

@@ -1,33 +1,24 @@
 """t-distributed stochastic neighbour embedding."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from latently.embed.inputs import read_table
-from latently.embed.tsne import start
 from latently.embed.tsne.affinities import Affinities, checked_perplexity, joint
+from latently.embed.tsne.base import NeighbourEmbedding
 from latently.embed.tsne.dense import JointField
-from latently.embed.tsne.descent import Check, Descent, MapStep, Phase
+from latently.embed.tsne.descent import Phase
 from latently.embed.tsne.forces import Forces
-from latently.embed.tsne.inputs import check_positive, find_neighbours, read_input, scaled_squares
+from latently.embed.tsne.inputs import find_neighbours, read_input
 from latently.embed.tsne.kernels import Student
-from latently.embed.tsne.placing import Placing
 from latently.geometry.distances import Array
-from latently.geometry.neighbours import Neighbours, nearest
-from latently.learn.engine.cores import n_threads, threads
-from latently.learn.engine.progress import drawn
-from latently.learn.estimator.parameters import checked
+from latently.geometry.neighbours import Neighbours
 from latently.learn.estimator.table import generator
 
 
-class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TSNE(NeighbourEmbedding):
     """t-distributed stochastic neighbour embedding (van der Maaten and Hinton 2008): a map that keeps neighbours.
 
     Drop-in replacement for scikit-learn's class of the same name. Neighbours are exact as long as that takes less than
@@ -43,7 +34,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     early_exaggeration
         By what attraction is multiplied in the first 250 iterations.
     learning_rate
-        A number, for all iterations; or "auto": n / early_exaggeration / 4, at least 50, and n / 4 without exaggeration.
+        A number, for all iterations; or "auto": n / early_exaggeration / 4, at least 50, then n / 4 without it.
     max_iter
         Most iterations.
     n_iter_without_progress
@@ -97,15 +88,12 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     (2, 2)
     """
 
-    _EXPLORATION_MAX_ITER: ClassVar[int] = 250  # iterations of early exaggeration
-    _N_ITER_CHECK: ClassVar[int] = 50  # iterations from one look at the divergence to the next
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "perplexity": [Interval(Real, 0, None, closed="neither"), "array-like"],
         "early_exaggeration": [Interval(Real, 1, None, closed="left")],
         "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 250, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_iter_without_progress": [Interval(Integral, -1, None, closed="left")],
         "min_grad_norm": [Interval(Real, 0, None, closed="left")],
         "metric": [str, callable],
@@ -153,60 +141,13 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.angle = angle
         self.n_jobs = n_jobs
 
-    @checked
-    def fit(self, X: Any, y: Any = None, *, on_iteration: Callable[[MapStep], Any] | None = None) -> Self:
-        """Make the map.
-
-        Parameters
-        ----------
-        X
-            (n, d) rows, or (n, n) distances.
-        y
-            Not used.
-        on_iteration
-            Called after every iteration with a record that has `iteration`, `embedding`, `attraction`, `repulsion`,
-            `gradient_norm` and `exaggeration`. The fit ends if it returns True.
-        """
-        with _n_jobs(self.n_jobs):
-            self._fit(X, on_iteration)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Make the map, and give it (n, n_components)."""
-        return np.asarray(self.fit(X, **fit_params).embedding_)
-
-    def transform(self, X: Any) -> Array:
-        """Places (m, n_components) of new rows in the map, which stays as it is.
-
-        Each is placed by itself, among its nearest rows of the fit; a row of the fit has its own place.
-
-        Parameters
-        ----------
-        X
-            (m, d) rows; for precomputed distances, (m, n) distances to the rows of the fit.
-        """
-        check_is_fitted(self)
-        rows = read_table(self, X, reset=False)
-        if self.metric == "precomputed":
-            check_positive(rows)
-        scales = [min(scale, len(self.embedding_) - 1.0) for scale in np.atleast_1d(self.perplexity).tolist()]
-        k = min(len(self.embedding_), int(3 * max(scales) + 1))
-        with _n_jobs(self.n_jobs):
-            found = nearest(self._rows, k, rows, metric=self.metric, metric_params=self.metric_params)
-            placed = Placing(self.embedding_, scales).place(found, scaled_squares(found.distances))
-        return placed.astype(np.float32)
-
     def _fit(self, X: Any, on_iteration: Any) -> None:
         if self.method != "exact" and self.n_components > 3:
             raise ValueError(
                 f"'n_components' should be at most 3 for method={self.method!r}, not {self.n_components}: "
                 "use method='exact'"
             )
-        if isinstance(self.init, str) and self.init == "pca" and self.metric == "precomputed":
-            raise ValueError(
-                'The parameter init="pca" cannot be used with metric="precomputed". '
-                'Use init="random" or init="spectral"'
-            )
+        self._check_start()
         if self.method == "exact" and self.metric == "precomputed" and hasattr(X, "nnz"):
             raise TypeError(
                 "sparse precomputed distances need method='barnes_hut', since method='exact' takes all pairs"
@@ -217,7 +158,7 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.learning_rate_ = self._rate(n)
         affinities = self._affinities(table, scales, rng)
         Y = self._start(table, affinities, rng)
-        self._descend(affinities, Y, on_iteration)
+        self._run(affinities, Y, on_iteration)
         self._rows = np.empty((n, 0)) if self.metric == "precomputed" else table
 
     def _affinities(self, table: Any, scales: list[float], rng: np.random.RandomState) -> Affinities:
@@ -229,16 +170,6 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         affinities = joint(Neighbours(found.distances / size, found.indices), scales)
         self._say(f"Computed conditional probabilities of {n} rows")
         return affinities
-
-    def _start(self, table: Any, affinities: Affinities, rng: np.random.RandomState) -> Array:
-        n = affinities.n
-        if isinstance(self.init, np.ndarray):
-            return start.given_start(self.init, n, self.n_components)
-        if self.init == "pca":
-            return start.pca_start(table, self.n_components, rng)
-        if self.init == "spectral":
-            return start.spectral_start(affinities, self.n_components, rng)
-        return start.random_start(n, self.n_components, rng)
 
     def _rate(self, n: int) -> float:
         if self.learning_rate != "auto":
@@ -253,45 +184,16 @@ class TSNE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Phase(self.max_iter - early, 1.0, 0.8, late, self.n_iter_without_progress),
         ]
 
-    def _descend(self, affinities: Affinities, Y: Array, on_iteration: Any) -> None:
+    def _run(self, affinities: Affinities, Y: Array, on_iteration: Any) -> None:
         field: Any
         if self.n_components > 3:
-            field = JointField(affinities.matrix().toarray(), Student(self.n_components - 1))
+            field = JointField(affinities.matrix().toarray(), self._kernel())
         else:
             field = Forces(affinities, self.n_components, {"exact": True, "fft": False}.get(self.method))
             Y = field.widened(Y)
-        with drawn("t-SNE", self.max_iter, self.verbose) as draw:
-
-            def on_check(check: Check) -> None:
-                if draw is not None:
-                    draw(check.iteration, f"divergence {check.cost:.4f}")
-                self._say(
-                    f"Iteration {check.iteration}: error = {check.cost:.7f}, gradient norm = {check.gradient_norm:.7f}"
-                )
-
-            descent = Descent(field, self._N_ITER_CHECK, self.min_grad_norm, on_iteration, on_check)
-            done = descent.run(Y, self._phases(affinities.n))
+        done = self._descend(field, Y, self._phases(affinities.n), self.min_grad_norm, on_iteration)
         if done.reason == "no progress":
             self._say(f"did not make any progress during the last {self.n_iter_without_progress} episodes. Finished.")
-        self.embedding_ = np.asarray(done.embedding[:, : self.n_components], dtype=np.float32)
-        self.kl_divergence_ = done.cost
-        self.n_iter_ = done.n_iter - 1
 
-    def _say(self, text: str) -> None:
-        if self.verbose >= 2:
-            print(f"[t-SNE] {text}")
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = True
-        return tags
-
-
-def _n_jobs(n: int | None) -> Any:
-    """As many threads as asked for; all for None and below zero."""
-    return nullcontext() if n is None or n < 1 else threads(min(n, n_threads()))
+    def _kernel(self) -> Student:
+        return Student(max(self.n_components - 1, 1))
