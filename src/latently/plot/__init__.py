@@ -2,6 +2,7 @@
 
 from latently.plot.density import DensityDisplay
 from latently.plot.factors import BiplotDisplay, CanonicalPairsDisplay, LoadingsDisplay, ScreeDisplay
+from latently.plot.map import MapDisplay
 from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
 from latently.plot.posterior import CalibrationDisplay, PosteriorDisplay
@@ -21,6 +22,7 @@ __all__ = [
     "DensityDisplay",
     "DurationsDisplay",
     "LoadingsDisplay",
+    "MapDisplay",
     "MissingnessDisplay",
     "MixtureDisplay",
     "PartialDependenceDisplay",

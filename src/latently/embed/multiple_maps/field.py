@@ -48,7 +48,7 @@ class MapsField:
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
     def compute(self, state: Array) -> float:
-        """Fill both parts of the gradient; the second is to be divided by the sum of similarities, which is returned."""
+        """Fill both parts of the gradient; gives the sum of similarities, which divides the second."""
         Y, shares = self.maps(state), self.shares(state)
         pull, push, mass = np.empty_like(Y), np.empty_like(Y), np.empty(len(state))
         pull_shares, push_shares = np.empty_like(shares), np.empty_like(shares)

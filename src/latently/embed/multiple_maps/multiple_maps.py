@@ -41,8 +41,8 @@ class MultipleMapsTSNE(BaseEstimator):
         About how many neighbours count for each row; not used with given affinities.
     affinity
         "perplexity", from distances; or "precomputed": X holds similarities (n, n) that are not negative, such as how
-        often one word was associated with another. They need not be symmetric: each row is divided by its sum, then p_ij
-        is the mean of both directions.
+        often one word was associated with another. They need not be symmetric: each row is divided by its sum, then
+        p_ij is the mean of both directions.
     early_exaggeration
         By what attraction is multiplied in the first 250 iterations.
     learning_rate

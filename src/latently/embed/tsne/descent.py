@@ -117,7 +117,7 @@ class Descent:
     def run(self, Y: Array, phases: Sequence[Phase]) -> Descended:
         """Move the map `Y` in place."""
         done, cost, reason = 0, np.inf, "max_iter"
-        for phase in phases:
+        for phase in (each for each in phases if each.n_iter > 0):
             done, cost, reason = self._phase(Y, phase, done)
             if reason == "stopped":
                 break
