@@ -15,9 +15,9 @@ import time
 from typing import Any
 
 import numpy as np
-from openTSNE import TSNE as OpenTSNE
+import openTSNE
+from sklearn import manifold
 from sklearn.datasets import load_digits
-from sklearn.manifold import TSNE as Peer
 
 from latently.embed import TSNE, map_quality
 from latently.embed.tsne.affinities import joint
@@ -45,8 +45,8 @@ def peers(size: str, without: list[str]) -> dict[str, Any]:
     cores = os.cpu_count()
     calls = {
         "latently": lambda X: TSNE(random_state=0).fit_transform(X),
-        "openTSNE": lambda X: np.asarray(OpenTSNE(n_jobs=cores, random_state=0).fit(X)),
-        "scikit-learn": lambda X: Peer(n_jobs=cores, random_state=0).fit_transform(X),
+        "openTSNE": lambda X: np.asarray(openTSNE.TSNE(n_jobs=cores, random_state=0).fit(X)),
+        "scikit-learn": lambda X: manifold.TSNE(n_jobs=cores, random_state=0).fit_transform(X),
     }
     wanted = ["latently", *GOALS.get(size, GOALS["10000"])]
     return {name: calls[name] for name in wanted if name not in without}

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import manifold
 from sklearn.datasets import load_digits, load_iris
-from sklearn.manifold import TSNE as Peer
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 
@@ -21,7 +21,7 @@ SOME, SOME_LABELS = DIGITS[:300], LABELS[:300]
 def test_the_divergence_is_not_above_that_of_scikit_learn(init):
     X = load_iris().data
     ours = TSNE(random_state=0, init=init).fit(X)
-    theirs = Peer(random_state=0, init="pca" if init == "spectral" else init).fit(X)
+    theirs = manifold.TSNE(random_state=0, init="pca" if init == "spectral" else init).fit(X)
     assert ours.kl_divergence_ < 1.05 * theirs.kl_divergence_
     assert trustworthiness(X, ours.embedding_) > trustworthiness(X, theirs.embedding_) - 0.005
     assert ours.learning_rate_ == theirs.learning_rate_
