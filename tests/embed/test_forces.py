@@ -89,3 +89,13 @@ def test_any_number_of_threads_gives_the_same_bits():
         with threads(n):
             found.append(Forces(affinities, 2, exact=False).gradient(X[:, :2]))
     np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_a_map_with_a_point_far_out_has_a_coarser_grid_not_a_larger_one():
+    Y = np.random.default_rng(0).normal(size=(50, 3))
+    Y[0] = 1e4
+    grid = Grid(Student(2.0))
+    grid.prepare(Y)
+    assert max(grid.potential.shape) < 150
+    grid.prepare(Y[1:])
+    assert grid.step == grid.finest

@@ -25,8 +25,9 @@ def test_the_gradient_is_that_of_finite_differences():
 def test_one_map_is_tsne():
     X = np.random.default_rng(0).normal(size=(60, 4))
     start = 0.01 * np.random.default_rng(1).normal(size=(60, 2))
-    several = MultipleMapsTSNE(1, init=start[None], perplexity=8, max_iter=25).fit(X)
-    one = TSNE(init=start, perplexity=8, max_iter=25).fit(X)
+    settings = {"perplexity": 8, "max_iter": 25, "early_exaggeration": 4.0, "learning_rate": 20.0}
+    several = MultipleMapsTSNE(1, init=start[None], **settings).fit(X)
+    one = TSNE(init=start, **settings).fit(X)
     np.testing.assert_allclose(several.embeddings_[0], one.embedding_, rtol=1e-4, atol=1e-6)
     assert several.kl_divergence_ == pytest.approx(one.kl_divergence_, rel=1e-6)
     np.testing.assert_array_equal(several.weights_, 1.0)
@@ -58,10 +59,10 @@ def kept(associated, similar):
 def test_more_maps_keep_more_of_what_is_not_transitive():
     associated = word_senses()
     found = [
-        MultipleMapsTSNE(m, affinity="precomputed", random_state=0, max_iter=600).fit(associated) for m in (1, 2, 4)
+        MultipleMapsTSNE(m, affinity="precomputed", random_state=0, max_iter=700).fit(associated) for m in (1, 2, 4)
     ]
     shares = [kept(associated, model.similarities()) for model in found]
-    assert shares[0] + 0.03 < shares[1]
+    assert shares[0] + 0.08 < shares[1]
     assert shares[1] < shares[2]
     costs = [model.kl_divergence_ for model in found]
     assert costs == sorted(costs, reverse=True)

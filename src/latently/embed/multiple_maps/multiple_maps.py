@@ -44,9 +44,10 @@ class MultipleMapsTSNE(BaseEstimator):
         often one word was associated with another. They need not be symmetric: each row is divided by its sum, then
         p_ij is the mean of both directions.
     early_exaggeration
-        By what attraction is multiplied in the first 250 iterations.
+        By what attraction is multiplied in the first 250 iterations. Above 1, points settle in a map before their
+        shares have, and most of the gain of several maps is lost.
     learning_rate
-        A number, or "auto" as in `TSNE`.
+        A number, or "auto": a quarter of the number of rows, less during exaggeration.
     max_iter
         Most iterations.
     metric
@@ -108,7 +109,7 @@ class MultipleMapsTSNE(BaseEstimator):
         n_components: int = 2,
         perplexity: Any = 30.0,
         affinity: str = "perplexity",
-        early_exaggeration: float = 12.0,
+        early_exaggeration: float = 1.0,
         learning_rate: Any = "auto",
         max_iter: int = 1000,
         metric: Any = "euclidean",
@@ -188,7 +189,7 @@ class MultipleMapsTSNE(BaseEstimator):
     def _phases(self, n: int) -> list[Phase]:
         early = min(self._EXPLORATION_MAX_ITER, self.max_iter)
         if self.learning_rate == "auto":
-            first, then = max(n / self.early_exaggeration / 4, 50.0), max(n / 4, 50.0)
+            first, then = n / self.early_exaggeration / 4, n / 4
         else:
             first = then = float(self.learning_rate)
         patience = self.max_iter

@@ -54,7 +54,7 @@ class Placing:
                 np.clip(Y, self.map.min(axis=0), self.map.max(axis=0), out=Y)
         same = found.distances[:, 0] == 0
         Y[same] = self.map[found.indices[same, 0]]
-        return Y
+        return np.asarray(Y)
 
     def _forces(self, Y: Array, p: Array, found: Neighbours) -> tuple[Array, Array]:
         pull, push = np.empty_like(Y), np.empty_like(Y)

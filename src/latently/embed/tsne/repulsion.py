@@ -14,6 +14,8 @@ from latently.learn.engine.cores import n_threads
 
 _STEP = 0.4  # between nodes, in units of the kernel's width
 _ROWS = 4096  # points whose charges are spread by one thread, at least
+_MOST = {2: 2000, 3: 130}  # nodes along an axis of a grid with so many axes
+_COARSER = 1.25  # how much coarser a step is than the one before, where a map is too wide for that
 _SMALL = 32  # nodes along an axis of a grid that shows the kernel close by
 _AT = np.array([1, 26, 66, 26, 1]) / 120  # a spline at the nodes
 _BETWEEN = np.array([1, 237, 1682, 1682, 237, 1]) / 3840  # and between them
@@ -54,13 +56,14 @@ class Grid:
 
     def __init__(self, kernel: Student, step: float = _STEP) -> None:
         self.kernel = kernel
-        self.step = step * float(np.sqrt(kernel.freedom))
+        self.finest = step * float(np.sqrt(kernel.freedom))
+        self.step = 0.0
         self._shape: tuple[int, ...] = ()
-        self._dips = self._own_dips(max(2, round(kernel.freedom) + 1))
 
     def prepare(self, Y: Array) -> None:
         """Compute the potential on the grid."""
         low, high = Y.min(axis=0), Y.max(axis=0)
+        self._choose_step(float((high - low).max()), Y.shape[1])
         self.origin = low - _MARGIN * self.step
         needed = np.ceil((high - low) / self.step).astype(int) + 2 * _MARGIN + 1
         padded = tuple(_fast_size(2 * int(size)) for size in needed)
@@ -75,6 +78,15 @@ class Grid:
         read = kernel.read_flat if Y.shape[1] == 2 else kernel.read_deep
         scale = -1 / self.kernel.factor
         read(Y, self.origin, 1 / self.step, start, stop, self.potential, scale, dips, force, mass)
+
+    def _choose_step(self, width: float, n_axes: int) -> None:
+        """The finest step, or one as coarse as a very wide map needs for the most nodes that an axis may have."""
+        most = _MOST[n_axes] - 2 * _MARGIN - 1
+        coarser = max(0, int(np.ceil(np.log(max(width / (most * self.finest), 1e-9)) / np.log(_COARSER))))
+        step = self.finest * _COARSER**coarser
+        if step != self.step:
+            self.step, self._shape = step, ()
+            self._dips = self._own_dips(n_axes)
 
     def _charges(self, Y: Array) -> npt.NDArray[np.float32]:
         spread = compiled.embed.grid.spread_flat if Y.shape[1] == 2 else compiled.embed.grid.spread_deep
@@ -126,7 +138,7 @@ class Grid:
         for axis, (half, size) in enumerate(zip(halves, shape, strict=True)):
             turn = 2 * np.pi * half / size
             spline = (66 + 52 * np.cos(turn) + 2 * np.cos(2 * turn)) / 120
-            found /= _along(spline**2, axis, len(shape))
+            found /= _along(np.asarray(spline**2, dtype=float), axis, len(shape))
         for axis in range(len(shape) - 1):
             mirrored = np.minimum(np.arange(shape[axis]), shape[axis] - np.arange(shape[axis]))
             found = np.take(found, mirrored, axis=axis)
