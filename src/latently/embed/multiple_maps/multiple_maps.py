@@ -201,7 +201,11 @@ class MultipleMapsTSNE(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = "precomputed" in (self.metric, self.affinity)
+        tags.input_tags.sparse = True
         return tags
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        return {"law_row_order_does_not_matter": "maps start at random places, drawn in the order of the rows"}
 
 
 def given_affinities(similar: Array) -> Array:
