@@ -31,6 +31,9 @@ CONFIGURATIONS = {
     "DictionaryLearning": [{}, {"transform_algorithm": "lasso_lars"}],
     "KMeans": [{"n_clusters": 3}],
     "Mixture": [{}, {"n_components": 2}],
+    "MultipleMapsTSNE": [{"perplexity": 2.0, "max_iter": 30}],
+    "SNE": [{"perplexity": 2.0, "max_iter": 60}],
+    "TSNE": [{"perplexity": 2.0, "max_iter": 60}],
 }
 
 

@@ -16,6 +16,8 @@ from sklearn.tree import DecisionTreeRegressor as PeerRegressionTree
 
 from latently.cluster import GaussianMixture, KMeans, Mixture
 from latently.distributions import Gaussian, Poisson
+from latently.embed import TSNE, MultipleMapsTSNE
+from latently.geometry import nearest
 from latently.impute import Imputer
 from latently.learn.kmeans import model as lloyd
 from latently.predict import (
@@ -327,3 +329,32 @@ def floyd_warshall(table):
     for k in range(len(far)):
         far = np.minimum(far, far[:, [k]] + far[[k]])
     return far
+
+
+# neighbours and maps
+
+
+def test_neighbours_of_few_rows_are_those_of_sorted_distances():
+    X = np.random.default_rng(0).normal(size=(40, 14))
+    X[20:] = 1e3 + 1e-6 * X[20:]  # single precision does not tell these apart
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_array_equal(nearest(X, 3, method="exact").indices, np.argsort(D, axis=1)[:, :3])
+    np.testing.assert_array_equal(nearest(D, 3, metric="precomputed").indices, np.argsort(D, axis=1)[:, :3])
+
+
+@pytest.mark.parametrize("method", ["exact", "fft"])
+@pytest.mark.parametrize("d", [2, 3])
+def test_three_steps_of_tsne_separate_two_groups(d, method):
+    X = two_groups(30, 3, 9.0)
+    found = TSNE(d, perplexity=4, max_iter=3, method=method, random_state=0).fit(X)
+    middle = [found.embedding_[g::2].mean(axis=0) for g in (0, 1)]
+    spread = max(found.embedding_[g::2].std() for g in (0, 1))
+    assert np.abs(middle[0] - middle[1]).max() > spread
+    assert np.isfinite(found.transform(X[:2] + 0.1)).all()
+
+
+def test_two_maps_have_shares_that_sum_to_one():
+    found = MultipleMapsTSNE(2, perplexity=3, max_iter=2, random_state=0).fit(two_groups(12, 2))
+    np.testing.assert_allclose(found.weights_.sum(axis=1), 1.0)
+    assert found.similarities().sum() == pytest.approx(1.0)

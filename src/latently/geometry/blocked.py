@@ -116,7 +116,7 @@ class _Search:
         nearest, places = np.empty((stop - start, self.k)), np.empty((stop - start, self.k), np.int64)
         kernel.sort_nearest(exact, found.places, found.counts, self.k, True, nearest, places)
         near[where[start:stop]], who[where[start:stop]] = nearest, places
-        least = (found.limits - self.doubt) * 2 * self.size**2 + self.lengths[start:stop]
+        least = (found.limits.astype(float) - self.doubt) * 2 * self.size**2 + self.lengths[start:stop]
         certain[start:stop] = nearest[:, -1] ** 2 <= least
 
 

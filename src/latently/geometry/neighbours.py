@@ -15,7 +15,7 @@ from latently.learn.engine.cores import n_threads
 
 Method: TypeAlias = Literal["auto", "exact", "kd_tree", "approximate"]
 
-_FEW_COLUMNS = 6  # up to which a k-d tree is faster than products
+_FEW_COLUMNS = 8  # up to which a k-d tree is faster than products
 _MANY = 5e12  # multiplications from which "auto" is approximate: about a minute
 _TILE = 2_000_000  # distances that are looked at at a time in a search by radius
 
@@ -59,11 +59,11 @@ def nearest(
     Y
         (m, d) rows to find neighbours for; for the metric "precomputed", their (m, n) distances to the rows of X.
     metric
-        "euclidean", "cosine", "precomputed", or another that `sklearn.metrics.pairwise_distances` takes, a function too.
+        "euclidean", "cosine", "precomputed", or another that `sklearn.metrics.pairwise_distances` takes.
     method
-        "exact" by blocks of matrix products, "kd_tree" (Euclidean distances in few columns), "approximate" (pynndescent,
-        which the extra `embed` installs) or "auto": exact, by a tree where that is faster; approximate where the exact
-        search would take minutes and pynndescent is installed.
+        "exact" by blocks of matrix products, "kd_tree" (Euclidean distances in few columns), "approximate"
+        (pynndescent, which the extra `embed` installs) or "auto": exact, by a tree where that is faster; approximate
+        where the exact search would take minutes and pynndescent is installed.
     metric_params
         Further arguments of the metric.
     random_state
@@ -125,7 +125,8 @@ def within(X: Any, radius: float, Y: Any = None, *, metric: str = "euclidean") -
         mask = table <= radius
         if Y is None:
             mask[np.arange(stop - start), np.arange(start, stop)] = False
-        parts[start // step] = (*np.nonzero(mask), table[mask])
+        who, columns = np.nonzero(mask)
+        parts[start // step] = (who + start, columns, table[mask])
 
     for_blocks(size[0], fill, rows=step)
     counts = np.concatenate(

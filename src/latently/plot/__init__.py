@@ -3,6 +3,7 @@
 from latently.plot.density import DensityDisplay
 from latently.plot.detect import OutlierReasonsDisplay, OutlierRegionsDisplay, OutlierScoresDisplay
 from latently.plot.factors import BiplotDisplay, CanonicalPairsDisplay, LoadingsDisplay, ScreeDisplay
+from latently.plot.map import MapDisplay
 from latently.plot.missing import MissingnessDisplay
 from latently.plot.mixture import MixtureDisplay
 from latently.plot.partial_dependence import PartialDependenceDisplay
@@ -24,6 +25,7 @@ __all__ = [
     "DensityDisplay",
     "DurationsDisplay",
     "LoadingsDisplay",
+    "MapDisplay",
     "MissingnessDisplay",
     "MixtureDisplay",
     "OutlierReasonsDisplay",

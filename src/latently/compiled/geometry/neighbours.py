@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 from numba import njit
 
 
 @njit(nogil=True, cache=True)
 def shrink(values, places, count, keep):
-    """Bring the `keep` smallest of the first `count` values to the front (quickselect); the largest of those is given."""
+    """Bring the `keep` smallest of the first `count` values to the front (quickselect); gives their largest."""
     low, high = 0, count - 1
     while low < high:
         pivot = values[(low + high) // 2]
@@ -35,6 +36,15 @@ def shrink(values, places, count, keep):
 
 
 @njit(nogil=True, cache=True)
+def any_below(part, limit):
+    """Whether a value is below a limit; all are counted, since that is done for several at a time."""
+    below = np.int32(0)
+    for j in range(part.shape[0]):
+        below += np.int32(part[j] < limit)
+    return below > 0
+
+
+@njit(nogil=True, cache=True)
 def keep_smallest(scores, first, skip, keep, values, places, counts, limits):
     """Take the columns first, first + 1, ... of some rows: each row keeps candidates below its limit.
 
@@ -45,14 +55,18 @@ def keep_smallest(scores, first, skip, keep, values, places, counts, limits):
     full = values.shape[1]
     for r in range(n_rows):
         row, limit, count, own = scores[r], limits[r], counts[r], skip[r] - first
-        for j in range(n_columns):
-            if row[j] < limit and j != own:
-                values[r, count] = row[j]
-                places[r, count] = first + j
-                count += 1
-                if count == full:
-                    limit = shrink(values[r], places[r], count, keep)
-                    count = keep
+        for start in range(0, n_columns, 64):
+            part = row[start : start + 64]
+            if not any_below(part, limit):
+                continue
+            for j in range(part.shape[0]):
+                if part[j] < limit and start + j != own:
+                    values[r, count] = part[j]
+                    places[r, count] = first + start + j
+                    count += 1
+                    if count == full:
+                        limit = shrink(values[r], places[r], count, keep)
+                        count = keep
         counts[r], limits[r] = count, limit
 
 

@@ -1,0 +1,1 @@
+"""Several maps of the same points, each with a weight for every point."""

@@ -1,0 +1,138 @@
+"""Stochastic neighbour embedding with Gaussians in the map."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from latently.embed.tsne.affinities import Affinities, checked_perplexity, conditional
+from latently.embed.tsne.base import NeighbourEmbedding
+from latently.embed.tsne.dense import ConditionalField, JointField
+from latently.embed.tsne.descent import Phase
+from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squares
+from latently.embed.tsne.kernels import Gaussian
+from latently.learn.estimator.table import generator
+
+
+class SNE(NeighbourEmbedding):
+    """Stochastic neighbour embedding (Hinton and Roweis 2002): Gaussian similarities among rows and in the map.
+
+    All pairs of rows are looked at: time and memory grow with their square. `TSNE` takes more rows, and keeps clusters
+    apart that Gaussians crowd together.
+
+    Parameters
+    ----------
+    n_components
+        Columns of the map.
+    perplexity
+        About how many neighbours count for each row. Several values give multiscale affinities, their mean.
+    symmetric
+        Whether the map shows joint probabilities p_ij (symmetric SNE) or each row's own p(j | i).
+    early_exaggeration
+        By what attraction is multiplied in the first 250 iterations.
+    learning_rate
+        A number, or "auto": a quarter of the number of rows, less during exaggeration.
+    max_iter
+        Most iterations.
+    n_iter_without_progress
+        Iterations without progress after which the descent ends, once exaggeration is over.
+    min_grad_norm
+        Length of the gradient at which it ends.
+    metric, metric_params, init, verbose, random_state, n_jobs
+        See `TSNE`.
+
+    Attributes
+    ----------
+    embedding_
+        (n, n_components) the map.
+    kl_divergence_
+        Of the map's joint probabilities from those of the rows if symmetric; otherwise the mean over rows of the
+        divergence of q(. | i) from p(. | i).
+    n_iter_
+        Number of the last iteration, counted from 0 as in `TSNE`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> sne = SNE(max_iter=300, random_state=0).fit(X)
+    >>> sne.embedding_.shape
+    (150, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "perplexity": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "symmetric": ["boolean"],
+        "early_exaggeration": [Interval(Real, 1, None, closed="left")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_iter_without_progress": [Interval(Integral, -1, None, closed="left")],
+        "min_grad_norm": [Interval(Real, 0, None, closed="left")],
+        "metric": [str, callable],
+        "metric_params": [dict, None],
+        "init": [StrOptions({"pca", "random", "spectral"}), np.ndarray],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: Any = 30.0,
+        symmetric: bool = False,
+        early_exaggeration: float = 4.0,
+        learning_rate: Any = "auto",
+        max_iter: int = 1000,
+        n_iter_without_progress: int = 300,
+        min_grad_norm: float = 1e-7,
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        init: Any = "pca",
+        verbose: int = 0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.symmetric = symmetric
+        self.early_exaggeration = early_exaggeration
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.n_iter_without_progress = n_iter_without_progress
+        self.min_grad_norm = min_grad_norm
+        self.metric = metric
+        self.metric_params = metric_params
+        self.init = init
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X: Any, on_iteration: Any) -> None:
+        self._check_start()
+        table = read_input(self, X, self.metric)
+        n, rng = table.shape[0], generator(self.random_state)
+        scales = checked_perplexity(self.perplexity, n)
+        found = find_neighbours(table, n - 1, self.metric, self.metric_params, rng)
+        P = np.zeros((n, n))
+        P[np.arange(n)[:, None], found.indices] = conditional(scaled_squares(found.distances), scales)
+        joint = (P + P.T) / (2 * n)
+        Y = self._start(table, Affinities.dense(joint), rng)
+        field = JointField(joint, Gaussian()) if self.symmetric else ConditionalField(P)
+        self._descend(field, Y, self._phases(n), self.min_grad_norm, on_iteration)
+        self._rows = np.empty((n, 0)) if self.metric == "precomputed" else table
+
+    def _phases(self, n: int) -> list[Phase]:
+        rate = n / 4 if self.learning_rate == "auto" else float(self.learning_rate)
+        first = rate / self.early_exaggeration if self.learning_rate == "auto" else rate
+        early = min(self._EXPLORATION_MAX_ITER, self.max_iter)
+        return [
+            Phase(early, self.early_exaggeration, 0.5, first, early),
+            Phase(self.max_iter - early, 1.0, 0.8, rate, self.n_iter_without_progress),
+        ]
+
+    def _kernel(self) -> Gaussian:
+        return Gaussian()
