@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latently.data.tables.matrix import check_weights
@@ -49,7 +49,7 @@ def ranking(outputs: list[Any], scores: Array, log_partition: float | None = Non
     return KBest(outputs, scores, margins, chances)
 
 
-class StructuredEstimator(BaseEstimator):
+class StructuredEstimator(ClassifierMixin, BaseEstimator):
     """Base of estimators of structured outputs.
 
     A subclass has the parameter `model` and, after a fit, `coef_`.

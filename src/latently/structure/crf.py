@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval
 
 from latently.decide.choose import Decision, decide
@@ -20,7 +19,7 @@ from latently.structure.protocol import Array
 from latently.structure.solve.likelihood import Likelihood
 
 
-class ConditionalRandomField(ClassifierMixin, StructuredEstimator):
+class ConditionalRandomField(StructuredEstimator):
     """Conditional random field: p(y | x) is proportional to exp(w . Psi(x, y)).
 
     Maximises sum_i log p(y_i | x_i) - |w|^2 / (2 C) by L-BFGS. Labels that are not known are summed out.

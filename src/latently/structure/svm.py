@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.kernel.base import Kernel
@@ -29,7 +28,7 @@ from latently.structure.solve.solution import Solution
 _FULL = 1e-12  # share of the trace of a kernel matrix that may be missed
 
 
-class StructuredSVM(ClassifierMixin, StructuredEstimator):
+class StructuredSVM(StructuredEstimator):
     """Structured support vector machine: the true output is to be ahead of every other by a margin.
 
     Minimises 1/2 |w|^2 + C sum_i max_y [loss(y_i, y) + w . Psi(x_i, y) - w . Psi(x_i, y_i)], or, with slack rescaling,

@@ -37,8 +37,9 @@ class Chains:
 
     def marginals(self, U: Array, P: Array, weights: Array) -> Marginals:
         """Log partition functions and marginals, forward and backward."""
-        top = float(P[0].max())
-        chain = Chain(np.ones(U.shape[1]), np.exp(P[0] - top))
+        K = U.shape[1]
+        top = float(P[0].max()) + np.log(K)  # rows then sum to one at most: nothing grows along a long chain
+        chain = Chain(np.full(K, 1.0 / K), np.exp(P[0] - top))
         nodes, weight = np.empty_like(U), np.repeat(weights, self.layout.lengths)
 
         def fill(start: int, stop: int, b: Array, tops: Array) -> None:
@@ -51,7 +52,8 @@ class Chains:
         job = Job(chain, fill, lambda a, b: U[a:b].copy(), keep, weight)
         counts = forward_backward(job, self.layout.lengths)
         nodes /= np.maximum(nodes.sum(axis=1, keepdims=True), 1e-300)
-        return Marginals(counts.log_likelihood + top * (self.layout.lengths - 1), nodes, counts.transitions[None])
+        logs = counts.log_likelihood + np.log(K) + top * (self.layout.lengths - 1)
+        return Marginals(logs, nodes, counts.transitions[None])
 
     def scaled(self, U: Array, P: Array, truth: Ints, costs: Array, floor: Array) -> Ints:
         """(N,) labels with the largest loss * (1 + score - floor)."""
