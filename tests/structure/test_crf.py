@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from tests.structure.enumeration import TOYS, chain, log_likelihood, multilabel, tree
 
 from latently.structure import ChainModel, ConditionalRandomField, MulticlassModel
 from latently.structure.solve.likelihood import Likelihood
-from tests.structure.enumeration import TOYS, chain, log_likelihood, multilabel, tree
 
 
 @pytest.mark.parametrize("make", TOYS, ids=lambda make: make.__name__)
@@ -54,14 +54,14 @@ def test_labels_that_are_not_known_are_summed_out():
     for item, value in enumerate(field.log_likelihood(toy.X, y)):
         psi, _, _ = toy.table(item)
         scores = psi @ w
-        agrees = [all(b is None or toy_label(toy, a) == b for a, b in zip(o, y[item], strict=True)) for o in toy.outputs(item)]
+        agrees = [
+            all(b is None or toy_label(toy, a) == b for a, b in zip(o, y[item], strict=True)) for o in toy.outputs(item)
+        ]
         assert value == pytest.approx(np.logaddexp.reduce(scores[agrees]) - np.logaddexp.reduce(scores), rel=1e-9)
     problem = field._problem(toy.X, y, None, rescale="margin", loss="hamming", reset=False)
     objective = Likelihood(problem, np.ones(6), 2.0)
     step = 1e-6 * np.eye(len(w))
-    numeric = [
-        (objective.expect(w + s, None).bound - objective.expect(w - s, None).bound) / 2e-6 for s in step
-    ]
+    numeric = [(objective.expect(w + s, None).bound - objective.expect(w - s, None).bound) / 2e-6 for s in step]
     np.testing.assert_allclose(objective.expect(w, None).gradient, numeric, atol=1e-6)
 
 
@@ -95,7 +95,7 @@ def simulated(n, seed):
 def test_probabilities_are_calibrated_and_weights_are_found():
     X, y, truth = simulated(700, 0)
     field = ConditionalRandomField(ChainModel(fit_intercept=False), C=100.0).fit(X, y)
-    W, P = field.coef_[:6].reshape(2, 3), field.coef_[6:].reshape(3, 3)
+    W = field.coef_[:6].reshape(2, 3)
     centred = W - W.mean(axis=1, keepdims=True)
     expected = truth[:6].reshape(2, 3)
     np.testing.assert_allclose(centred, expected - expected.mean(axis=1, keepdims=True), atol=0.15)

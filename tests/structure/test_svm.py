@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, make_classification
 from sklearn.svm import LinearSVC
+from tests.structure.enumeration import TOYS, chain, multiclass, optimum, primal, tree
 
 from latently.kernel import RBF, Linear
 from latently.structure import ChainModel, MulticlassModel, StructuredSVM
-from tests.structure.enumeration import TOYS, chain, multiclass, optimum, primal, tree
 
 TIGHT = {"tol": 1e-7, "random_state": 0}
 

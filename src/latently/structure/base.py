@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latently.data.tables.matrix import check_weights
 from latently.kernel.gram.cholesky import IncompleteCholesky
+from latently.learn.estimator.table import read_rows
 from latently.structure.models.base import FittedModel, Items, PairwiseDecoder, PairwiseModel
 from latently.structure.models.items import missing_labels
 from latently.structure.models.multiclass import MulticlassModel
@@ -77,10 +78,13 @@ class StructuredEstimator(ClassifierMixin, BaseEstimator):
         model = self._chosen() if reset else _model_of(self.model_)
         if not getattr(model, "reads_tables", False):
             return X
-        rows = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
-        return sparse.csr_matrix(rows) if sparse.issparse(rows) else np.ascontiguousarray(rows)
+        if sparse.issparse(X):
+            return sparse.csr_matrix(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64))
+        return np.ascontiguousarray(read_rows(self, X, reset=reset))
 
-    def _problem(self, X: Any, y: Any, lengths: Any, *, rescale: str, loss: Any, reset: bool, classes: Any = None) -> Problem:
+    def _problem(
+        self, X: Any, y: Any, lengths: Any, *, rescale: str, loss: Any, reset: bool, classes: Any = None
+    ) -> Problem:
         """The items of a fit; `model_` is set where it is new."""
         model = self._chosen() if reset else _model_of(self.model_)
         if y is None:

@@ -182,4 +182,4 @@ class ConditionalRandomField(StructuredEstimator):
             belief = np.concatenate([own.reshape(-1, own.shape[-1]) for own in belief])
         elif self.model_.fixed.n_nodes:  # indicators of several labels
             belief = np.stack([1.0 - belief, belief], axis=-1).reshape(-1, 2)
-        return decide(belief, reward, abstain, states=self.classes_)
+        return decide(belief, reward, abstain, states=self.classes_.tolist())

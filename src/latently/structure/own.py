@@ -104,7 +104,8 @@ class ItemProblem:
 
     def log_likelihoods(self, w: Array) -> Array:
         """(n,) log p(y | x) of each item."""
-        return np.asarray(self.truth @ w) - np.array([self.model.log_partition(x, w) for x in self.X])
+        logs = np.array([float(self.model.log_partition(x, w)) for x in self.X])
+        return np.asarray(self.truth @ w - logs)
 
     def completed(self, w: Array | None) -> "ItemProblem":
         """Itself: all outputs are known."""
@@ -144,7 +145,8 @@ class ItemDecoder:
             raise TypeError(f"{type(self.model).__name__} has no best(x, w, k): it cannot list the k best outputs")
         outputs = [list(self.model.best(x, w, k)) for x in self.X]
         scores = [
-            np.array([self._score(x, y, i, w) for y in ys]) for i, (x, ys) in enumerate(zip(self.X, outputs, strict=True))
+            np.array([self._score(x, y, i, w) for y in ys])
+            for i, (x, ys) in enumerate(zip(self.X, outputs, strict=True))
         ]
         return outputs, scores
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from latently.structure.inference.isolated import Isolated
-from latently.structure.inference.layout import Inference, Layout, score_of
+from latently.structure.inference.layout import Inference, Layout, score_of, unconnected
 from latently.structure.protocol import Array, Ints, Planes
 
 _GUESSES = 20  # steps of the first guess
@@ -133,7 +133,7 @@ class Nodes:
         M[np.arange(len(labels)), labels] = each
         code = (layout.kind * K + labels[layout.first]) * K + labels[layout.second]
         pairs = np.bincount(code, weights=each[layout.first], minlength=self.shape.n_kinds * K * K)
-        return M, pairs.reshape(self.shape.n_kinds, K, K)
+        return M, np.asarray(pairs, dtype=float).reshape(self.shape.n_kinds, K, K)
 
     def differences(self, truth: Ints, labels: Ints) -> sparse.csr_matrix:
         """(n, size) Psi(x, truth) - Psi(x, labels) of each item, sparse."""
@@ -298,7 +298,7 @@ class PairwiseProblem:
     def _first_guess(self) -> Array:
         """Weights of the nodes alone, by a few steps up the likelihood of the labels that are known."""
         assert self.known is not None
-        alone = Isolated(Layout(np.ones(len(self.truth), np.int64), *[np.empty(0, np.int64)] * 3, 0))
+        alone = Isolated(unconnected(len(self.truth)))
         K = self.nodes.shape.n_labels
         nodes = replace(self.nodes, shape=replace(self.nodes.shape, allowed=None, allowed_first=None))
         w = np.zeros(self.size)

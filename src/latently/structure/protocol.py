@@ -62,15 +62,20 @@ class Planes:
 class Problem(Protocol):
     """Items with their true outputs, as the algorithms see them."""
 
-    n_items: int
-    size: int
-    """Number of weights."""
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+
+    @property
+    def size(self) -> int:
+        """Number of weights."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all labels are known, so that `observed` is linear in w."""
 
     def violated(self, w: Array) -> Planes:
         """The planes of the outputs that violate the margin most, one for each item."""
-
-    is_complete: bool
-    """Whether all labels are known, so that `observed` is linear in w."""
 
     def observed(self, w: Array, weights: Array) -> tuple[float, Array]:
         """Weighted sum of log sum exp(w . Psi(x, y)) over the outputs that agree with the true one; its gradient."""
@@ -91,7 +96,9 @@ class Problem(Protocol):
 class Decoder(Protocol):
     """Items without outputs: what a fitted model is asked about."""
 
-    n_items: int
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
 
     def decode(self, w: Array) -> Any:
         """The best output of each item."""

@@ -98,7 +98,7 @@ class StructuredSVM(StructuredEstimator):
         "rescale": [StrOptions({"margin", "slack"})],
         "solver": [StrOptions({"frank_wolfe", "cutting_plane"})],
         "kernel": [StrOptions({"linear", "rbf", "poly"}), Kernel],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "average": ["boolean"],
         "random_state": ["random_state"],
@@ -168,7 +168,9 @@ class StructuredSVM(StructuredEstimator):
         return self
 
     @checked
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, lengths: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, lengths: Any = None
+    ) -> Self:
         """Learn from more items, without looking at those before.
 
         The new weights minimise 1/2 |w - w_before|^2 + C times the losses of the new items: the dual variables of items
@@ -225,3 +227,7 @@ class StructuredSVM(StructuredEstimator):
             kernel = named_kernel(self.kernel, gamma="scale", degree=3, coef0=1.0, rows=rows)
             self._map = incomplete_cholesky(kernel, rows, tol=_FULL)
         return super()._mapped(items, reset=reset)
+
+    def _expected_failed_checks(self) -> dict[str, str]:
+        within = "the optimum is found to within tol, by steps whose order depends on the number of items"
+        return {f"check_sample_weight_equivalence_on_{kind}_data": within for kind in ("dense", "sparse")}

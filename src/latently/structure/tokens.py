@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -106,7 +107,7 @@ class TokenFeatures(TransformerMixin, BaseEstimator):
         hasher = FeatureHasher(self.n_columns, input_type="string", alternate_sign=False)
         rows = hasher.transform(names for sentence in X for names in self.names(sentence))
         cuts = np.cumsum([0, *map(len, X)])
-        return [rows[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        return [rows[a:b] for a, b in pairwise(cuts)]
 
     def names(self, sentence: Sequence[str]) -> Iterator[list[str]]:
         """The features of each token, as strings."""

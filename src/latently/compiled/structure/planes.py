@@ -5,7 +5,6 @@ members[first[b]] to members[first[b + 1] - 1]. The weights of a block sum to it
 (`rest`) belongs to the true output, whose plane is zero.
 """
 
-import numpy as np
 from numba import njit
 
 

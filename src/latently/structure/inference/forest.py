@@ -46,9 +46,7 @@ class Forest:
         """(N,) labels with the largest loss * (1 + score - floor), by the best labels for every number of errors."""
         check_countable(costs, truth)
         labels, counted = np.empty(len(U), dtype=np.int64), costs.max(axis=1) > 0
-        compiled.structure.forest.best_by_errors(
-            U, self.layout.lengths, *self.links, P, truth, counted, floor, labels
-        )
+        compiled.structure.forest.best_by_errors(U, self.layout.lengths, *self.links, P, truth, counted, floor, labels)
         return labels
 
     def best(self, U: Array, P: Array, k: int) -> list[NDArray[Any]]:

@@ -137,4 +137,4 @@ def _downward(graph: Elimination, step: int, table: Array, message: Array, belie
     above = beliefs[after].sum(axis=gone)  # (B, K, ...) of the neighbours
     with np.errstate(invalid="ignore"):
         given = np.exp(table - message[:, None])  # of the node, given its neighbours
-    return np.where(above[:, None] > 0, given, 0.0) * above[:, None]
+    return np.asarray(np.where(above[:, None] > 0, given, 0.0) * above[:, None])

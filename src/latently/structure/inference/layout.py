@@ -59,6 +59,12 @@ class Layout:
         return Layout(lengths, *edges, self.n_kinds), nodes
 
 
+def unconnected(n: int) -> Layout:
+    """Items of one node each, without edges."""
+    none = np.empty(0, dtype=np.int64)
+    return Layout(np.ones(n, dtype=np.int64), none, none, none, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Marginals:
     """What sums over all outputs give.
@@ -81,7 +87,9 @@ class Marginals:
 class Inference(Protocol):
     """Exact inference for one kind of layout; U (N, K) are scores of nodes, P (E, K, K) of pairs."""
 
-    layout: Layout
+    @property
+    def layout(self) -> Layout:
+        """Nodes and edges."""
 
     def decode(self, U: Array, P: Array) -> Ints:
         """(N,) the best labels."""

@@ -248,7 +248,7 @@ class PairwiseDecoder:
         return self._outputs(self.nodes.inference.decode(*self.nodes.scores(w)))
 
     def scores(self, w: Array) -> Array:
-        """(n, K) scores of the labels, of models of tables with one label; (n,) scores of the best outputs of others."""
+        """(n, K) scores of the classes, of models of classes; (n,) scores of the best outputs of others."""
         U, P = self.nodes.scores(w)
         if self.fitted.model.reads_tables and self.items.layout.n_nodes == self.n_items:
             return U

@@ -58,7 +58,9 @@ class GraphModel(PairwiseModel):
         kind = np.concatenate([kinds for _, _, kinds in graphs])
         if kind.max(initial=0) >= fixed.n_kinds:
             raise ValueError("X has grids, but the labels in y are not those of grids (height, width)")
-        forms = tuple(np.shape(item)[:-1] if _is_grid(item) else (m,) for item, m in zip(X, found.tolist(), strict=True))
+        forms = tuple(
+            np.shape(item)[:-1] if _is_grid(item) else (m,) for item, m in zip(X, found.tolist(), strict=True)
+        )
         return Items(rows, Layout(found, first, second, kind, fixed.n_kinds), forms=forms)
 
     @property

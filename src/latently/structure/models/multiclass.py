@@ -3,21 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from latently.predict.labels import read_labels
 from latently.structure.inference.isolated import Isolated
-from latently.structure.inference.layout import Layout
+from latently.structure.inference.layout import unconnected
 from latently.structure.models.base import Fixed, Items, Labels, PairwiseModel
 from latently.structure.pairwise import MakeInference
-
-_NONE = np.empty(0, dtype=np.int64)
 
 
 def one_node_each(rows: Any) -> Items:
     """Items of one node without edges."""
-    return Items(rows, Layout(np.ones(rows.shape[0], dtype=np.int64), _NONE, _NONE, _NONE, 0), flat=True)
+    return Items(rows, unconnected(rows.shape[0]), flat=True)
 
 
 @dataclass(frozen=True)

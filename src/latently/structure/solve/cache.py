@@ -5,8 +5,14 @@ from scipy import sparse
 
 from latently import compiled
 from latently.structure.protocol import Array, Ints, Planes
+from latently.structure.solve.master import solve_master
 
 _OLD = 10  # rounds without weight after which a plane is dropped
+_STEPS = 3  # steps in a block before the next one
+_WORK = 1_000_000  # entries of planes that are looked at in the passes of a round
+_FEWEST, _MOST = 12, 300  # passes
+_SOLVABLE = 2e8  # planes times squared weights of a programme that is solved exactly
+_NOTHING = 1e-12  # share of a bound that is rounding
 
 
 class PlaneCache:
@@ -44,17 +50,41 @@ class PlaneCache:
         self.alpha = np.concatenate([self.alpha, np.zeros(len(new))])
         self.age = np.concatenate([self.age, np.zeros(len(new), dtype=np.int64)])
 
-    def improve(self, order: Ints, w: Array, n_steps: int) -> float:
-        """Steps in the blocks of `order`, which change w; gives the gap that these blocks had on their own planes."""
+    def improve(self, items: Ints, w: Array, rng: np.random.RandomState, passes: int = 1, enough: float = 0.0) -> float:
+        """Steps in some blocks, which change w, until the gap they have on their own planes is small enough.
+
+        Gives the gap that they had in the last pass.
+        """
         members = np.argsort(self.block, kind="stable")
         first = np.searchsorted(self.block[members], np.arange(len(self.rest) + 1))
         D = self.directions
-        return float(
-            compiled.structure.planes.improve(
-                order, first, members, D.indptr.astype(np.int64), D.indices.astype(np.int64), D.data, self.offset, n_steps,
-                self.alpha, self.rest, w, self._scratch,
-            )
-        )  # fmt: skip
+        planes = members, D.indptr.astype(np.int64), D.indices.astype(np.int64), D.data, self.offset
+        state = self.alpha, self.rest, w, self._scratch
+        gap = 0.0
+        for _ in range(passes):
+            gap = float(compiled.structure.planes.improve(rng.permutation(items), first, *planes, _STEPS, *state))
+            if gap <= enough:
+                break
+        return gap
+
+    def affordable_passes(self) -> int:
+        """How many passes over all planes take about as long as a round may."""
+        return int(np.clip(_WORK // max(self.directions.nnz, 1), _FEWEST, _MOST))
+
+    def solve(self, start: Array, tol: float) -> None:
+        """Set the dual variables to the best ones for the planes at hand, if that does not take too long."""
+        used = np.flatnonzero(np.bincount(self.block, minlength=len(self.rest)))
+        if not 0 < len(self.block) * self.size**2 <= _SOLVABLE:
+            return
+        bounds = self.rest + np.bincount(self.block, self.alpha, len(self.rest))
+        A = self.directions.toarray()
+        own = np.searchsorted(used, self.block)
+        found = solve_master(A, self.offset - A @ start, own, bounds[used], tol)
+        found[found < _NOTHING * bounds[self.block]] = 0.0
+        sums = np.bincount(self.block, found, len(self.rest))
+        if np.isfinite(found).all() and (sums <= bounds * (1 + 1e-6)).all():
+            self.alpha = found * np.minimum(1.0, bounds / np.maximum(sums, 1e-300))[self.block]
+            self.rest = np.maximum(bounds - np.bincount(self.block, self.alpha, len(self.rest)), 0.0)
 
     def forget(self) -> None:
         """Drop planes that have had no weight for long."""

@@ -98,7 +98,11 @@ class CuttingPlane:
         self.age = np.where(self.alpha > 0, 0.0, self.age + 1.0)
         kept = self.age <= _OLD
         kept[0] = True
-        self.directions, self.offsets, self.gram = self.directions[kept], self.offsets[kept], self.gram[np.ix_(kept, kept)]
+        self.directions, self.offsets, self.gram = (
+            self.directions[kept],
+            self.offsets[kept],
+            self.gram[np.ix_(kept, kept)],
+        )
         self.alpha, self.age = self.alpha[kept], self.age[kept]
         self.w = self.start + self.directions.T @ self.alpha
 

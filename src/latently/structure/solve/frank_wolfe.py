@@ -20,9 +20,8 @@ from latently.structure.solve.solution import Solution, primal_objective, relati
 
 _TOGETHER = 128  # items that are decoded at the same weights, at least
 _BATCHES = 10  # parts of the items, at most
-_STEPS = 3  # steps in a block before the next one
-_PASSES = 12  # passes over kept planes after each round, at most
 _ENOUGH = 0.2  # share of the gap at which kept planes are good enough
+
 
 @dataclass(frozen=True, eq=False)
 class _State:
@@ -69,7 +68,13 @@ class FrankWolfe:
 
     def run(self, tol: float, max_iter: int, on_iteration: Hook | None = None) -> Solution:
         """Rounds until the relative duality gap is at most `tol`."""
-        about = {"tol": tol, "max_iter": max_iter, "items": self.problem.n_items, "seed": self.seed, "average": self.average}
+        about = {
+            "tol": tol,
+            "max_iter": max_iter,
+            "items": self.problem.n_items,
+            "seed": self.seed,
+            "average": self.average,
+        }
         slot = open_slot(self.problem, self.start, None, method="frank_wolfe", **about)
         trace, reason = self._resume(slot)
         primal, dual = np.inf, -np.inf
@@ -119,11 +124,11 @@ class FrankWolfe:
         estimate = 0.0
         for i in rng.permutation(len(self.parts)):
             self.cache.add(self.problems[i].violated(self.w), self.parts[i], self.w)
-            estimate += self.cache.improve(rng.permutation(self.parts[i]), self.w, _STEPS)
+            estimate += self.cache.improve(self.parts[i], self.w, rng)
         everything = np.concatenate(self.parts) if self.parts else np.empty(0, dtype=np.int64)
-        for _ in range(_PASSES):
-            if self.cache.improve(rng.permutation(everything), self.w, _STEPS) <= _ENOUGH * estimate:
-                break
+        left = self.cache.improve(everything, self.w, rng, self.cache.affordable_passes(), _ENOUGH * estimate)
+        if left > _ENOUGH * estimate:
+            self.cache.solve(self.start, 0.1 * _ENOUGH * estimate)
         self.cache.forget()
         self.w = self.cache.weights(self.start)  # without the rounding of many small steps
         share = 2.0 / (number + 2.0)

@@ -14,7 +14,7 @@ def with_latent_labels(problem: Problem, solve: Callable[[Problem], Solution], t
     The objective (losses are counted over known labels only) never rises; it ends when it falls by less than `tol` of
     itself, or when no label changes. Where all labels are known, the first solution is the answer.
 
-"""
+    """
     if problem.is_complete:
         return solve(problem)
     found = solve(problem.completed(None))

@@ -27,7 +27,11 @@ def resumed(slot: Slot | None, like: Any) -> Saved | None:
 
 
 def store(
-    slot: Slot, state: Callable[[], Any], objectives: Callable[[], tuple[float, float]], trace: list[float], reason: str | None
+    slot: Slot,
+    state: Callable[[], Any],
+    objectives: Callable[[], tuple[float, float]],
+    trace: list[float],
+    reason: str | None,
 ) -> None:
     """Save a state where it is due, with its primal objective, by which other data are noticed."""
     ended = reason in ("converged", "max_iter") and len(trace) >= slot.every
