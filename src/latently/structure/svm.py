@@ -12,6 +12,7 @@ from latently.kernel.base import Kernel
 from latently.kernel.given import named_kernel
 from latently.kernel.gram.cholesky import incomplete_cholesky
 from latently.learn.checkpoint.checkpoint import checkpointing
+from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import generator
@@ -197,7 +198,7 @@ class StructuredSVM(StructuredEstimator):
     def _solved(self, problem: Problem, weights: Array, start: Array) -> Solution:
         bounds = self.C * weights
         seed = int(generator(self.random_state).randint(2**31 - 1))
-        with drawn("structured SVM", self.max_iter, self.verbose) as draw:
+        with single_threaded_blas(), drawn("structured SVM", self.max_iter, self.verbose) as draw:
 
             def show(iteration: int, primal: float, gap: float) -> None:
                 if draw is not None:

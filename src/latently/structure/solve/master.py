@@ -62,7 +62,7 @@ def solve_master(A: Array, offset: Array, block: Ints, bounds: Array, tol: float
         length = _SHORT * min(_longest(alpha, d_alpha), _longest(slack, d_slack))
         alpha, slack = alpha + length * d_alpha, slack + length * d_slack
         w, xi = w + length * d_w, xi + length * d_xi
-    return alpha[:P]
+    return np.asarray(alpha[:P])
 
 
 class _Newton:
