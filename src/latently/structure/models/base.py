@@ -194,9 +194,10 @@ class FittedModel:
         new = (self.classes[at] != seen) & ~missing
         if new.any():
             node = int(np.argmax(new))
+            label, item = labels[node : node + 1].tolist()[0], int(layout.item_of_node()[node])
             raise ValueError(
-                f"label {labels[node]!r} of item {layout.item_of_node()[node]} was not there at the fit: the labels "
-                f"are {quote(self.classes.tolist(), 10)}"
+                f"label {label!r} of item {item} was not there at the fit: the labels are "
+                f"{quote(self.classes.tolist(), 10)}"
             )
         return at.astype(np.int64), ~missing
 
@@ -214,7 +215,8 @@ class FittedModel:
                 self._refuse(None, int(layout.starts[np.argmax(bad)]), truth, layout)
 
     def _refuse(self, before: int | None, node: int, truth: Ints, layout: Layout) -> None:
-        pair = tuple(None if t is None else self.classes[truth[t]] for t in (before, node))
+        names = self.classes.tolist()
+        pair = tuple(None if t is None else names[truth[t]] for t in (before, node))
         item = int(layout.item_of_node()[node])
         raise ValueError(f"item {item} of y has the forbidden transition {pair[0]!r} -> {pair[1]!r}")
 

@@ -71,20 +71,27 @@ class PlaneCache:
         """How many passes over all planes take about as long as a round may."""
         return int(np.clip(_WORK // max(self.directions.nnz, 1), _FEWEST, _MOST))
 
-    def solve(self, start: Array, tol: float) -> None:
-        """Set the dual variables to the best ones for the planes at hand, if that does not take too long."""
-        used = np.flatnonzero(np.bincount(self.block, minlength=len(self.rest)))
+    def solve(self, start: Array, tol: float) -> bool:
+        """Set the dual variables to the best ones for the planes at hand; gives whether that could be done."""
         if not 0 < len(self.block) * self.size**2 <= _SOLVABLE:
-            return
-        bounds = self.rest + np.bincount(self.block, self.alpha, len(self.rest))
+            return False
+        n = len(self.rest)
+        bounds = self.rest + np.bincount(self.block, self.alpha, n)
+        used, own = np.unique(self.block, return_inverse=True)
         A = self.directions.toarray()
-        own = np.searchsorted(used, self.block)
-        found = solve_master(A, self.offset - A @ start, own, bounds[used], tol)
+        offset = self.offset - A @ start
+        found = solve_master(A, offset, own, bounds[used], tol)
         found[found < _NOTHING * bounds[self.block]] = 0.0
-        sums = np.bincount(self.block, found, len(self.rest))
-        if np.isfinite(found).all() and (sums <= bounds * (1 + 1e-6)).all():
-            self.alpha = found * np.minimum(1.0, bounds / np.maximum(sums, 1e-300))[self.block]
-            self.rest = np.maximum(bounds - np.bincount(self.block, self.alpha, len(self.rest)), 0.0)
+        sums = np.bincount(self.block, found, n)
+        if not np.isfinite(found).all() or (sums > bounds * (1 + 1e-6)).any():
+            return False
+        found *= np.minimum(1.0, bounds / np.maximum(sums, 1e-300))[self.block]
+        before, after = (alpha @ offset - 0.5 * np.sum((A.T @ alpha) ** 2) for alpha in (self.alpha, found))
+        if after < before:  # it was solved to within the tolerance already
+            return True
+        self.alpha = found
+        self.rest = np.maximum(bounds - np.bincount(self.block, self.alpha, n), 0.0)
+        return True
 
     def forget(self) -> None:
         """Drop planes that have had no weight for long."""

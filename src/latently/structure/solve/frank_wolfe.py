@@ -21,6 +21,7 @@ from latently.structure.solve.solution import Solution, primal_objective, relati
 _TOGETHER = 128  # items that are decoded at the same weights, at least
 _BATCHES = 10  # parts of the items, at most
 _ENOUGH = 0.2  # share of the gap at which kept planes are good enough
+_EXACT = 0.1  # share of the gap asked for, to which a programme is solved
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,7 @@ class FrankWolfe:
         self.problem, self.bounds, self.start, self.seed, self.average = problem, bounds, start, seed, average
         self.cache = PlaneCache(bounds, problem.size)
         self.w, self.mean, self.mean_offset = start.copy(), start.copy(), 0.0
+        self.is_solved = False  # whether the last round ended with the exact programme
         shuffled = np.random.RandomState(seed).permutation(np.flatnonzero(bounds > 0))
         n_parts = min(max(len(shuffled) // _TOGETHER, 1), _BATCHES)
         self.parts = [np.sort(part) for part in np.array_split(shuffled, n_parts) if len(part)]
@@ -80,11 +82,11 @@ class FrankWolfe:
         primal, dual = np.inf, -np.inf
         try:
             while reason is None:
-                estimate = self._round(len(trace))
+                estimate = self._round(len(trace), tol)
                 trace.append(self._dual())
                 guess = trace[-1] + estimate
                 gap = relative_gap(guess, trace[-1])
-                if gap <= 2 * tol or len(trace) >= max_iter:
+                if gap <= 2 * tol or self.is_solved or len(trace) >= max_iter:
                     primal, dual = self._exact()
                     gap = relative_gap(primal, dual)
                 stopped = on_iteration is not None and on_iteration(len(trace), guess, gap)
@@ -118,8 +120,11 @@ class FrankWolfe:
         linear = self.mean_offset if self.average else self.cache.dual_offset(self.start)
         return linear - 0.5 * float(away @ away)
 
-    def _round(self, number: int) -> float:
-        """Decode all items, a part at a time, with steps after each; gives the gap that the blocks had."""
+    def _round(self, number: int, tol: float) -> float:
+        """Decode all items, a part at a time, with steps after each; gives the gap that the blocks had.
+
+        Where steps do not settle, the programme over kept planes is solved to a share of the gap asked for.
+        """
         rng = np.random.RandomState((self.seed + 1 + number) % 2**32)
         estimate = 0.0
         for i in rng.permutation(len(self.parts)):
@@ -127,8 +132,9 @@ class FrankWolfe:
             estimate += self.cache.improve(self.parts[i], self.w, rng)
         everything = np.concatenate(self.parts) if self.parts else np.empty(0, dtype=np.int64)
         left = self.cache.improve(everything, self.w, rng, self.cache.affordable_passes(), _ENOUGH * estimate)
-        if left > _ENOUGH * estimate:
-            self.cache.solve(self.start, 0.1 * _ENOUGH * estimate)
+        self.is_solved = left > _ENOUGH * estimate and self.cache.solve(
+            self.start, _EXACT * max(tol * self._dual(), 0.0)
+        )
         self.cache.forget()
         self.w = self.cache.weights(self.start)  # without the rounding of many small steps
         share = 2.0 / (number + 2.0)

@@ -7,13 +7,13 @@ Newton's, each with a system of as many equations as there are weights (Mehrotra
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
 
 from latently.structure.protocol import Array, Ints
 
 _STEPS = 60
 _SHORT = 0.995  # of the way to the boundary
-_ROUNDING = 1e-13  # share of the diagonal that is added to a system
+_ROUNDING = 1e-14  # share of the largest size, and of the diagonal of a system, that is nothing
 
 
 def solve_master(A: Array, offset: Array, block: Ints, bounds: Array, tol: float) -> Array:
@@ -38,7 +38,10 @@ def solve_master(A: Array, offset: Array, block: Ints, bounds: Array, tol: float
     array([0.25])
     """
     P, n = len(offset), len(bounds)
-    rows = np.concatenate([A, np.zeros((n, A.shape[1]))])  # the planes of the true outputs last
+    # along the principal axes of the planes, so that neither scales nor directions without any plane lose digits
+    left, sizes, _ = svd(A, full_matrices=False)
+    principal = (left * sizes)[:, sizes > _ROUNDING * sizes.max(initial=0.0)]
+    rows = np.concatenate([principal, np.zeros((n, principal.shape[1]))])  # the planes of the true outputs last
     level = np.concatenate([offset, np.zeros(n)])
     owner = np.concatenate([block, np.arange(n)])
     alpha = (bounds / (np.bincount(block, minlength=n) + 1.0))[owner]
