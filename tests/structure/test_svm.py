@@ -167,6 +167,23 @@ def test_labels_that_are_not_known_are_found_by_the_others():
     assert np.isfinite(found.coef_).all()
 
 
+def test_losses_of_latent_labels_are_those_of_the_enumeration():
+    toy = chain(np.random.default_rng(11), n=12)
+    y = [own.astype(object) for own in toy.y]
+    for own in y[1:6]:
+        own[-1] = None
+    names = np.unique(np.concatenate(toy.y))
+    found = StructuredSVM(toy.model, C=1.0, **TIGHT).fit(toy.X, y)
+    total = 0.5 * found.coef_ @ found.coef_
+    for item, own in enumerate(y):
+        outputs = [[names[k] for k in output] for output in toy.outputs(item)]
+        scores = toy.table(item)[0] @ found.coef_
+        wrong = [sum(b is not None and a != b for a, b in zip(o, own, strict=True)) for o in outputs]
+        agrees = np.array(wrong) == 0
+        total += (scores + wrong).max() - scores[agrees].max()
+    assert found.objective_ == pytest.approx(total, rel=1e-5)
+
+
 def test_forbidden_transitions_are_never_predicted():
     toy = chain(np.random.default_rng(7), n=30)
     y = [np.sort(own) for own in toy.y]

@@ -15,7 +15,7 @@ from latently.structure.models.base import FittedModel, Items, PairwiseDecoder, 
 from latently.structure.models.items import missing_labels
 from latently.structure.models.multiclass import MulticlassModel
 from latently.structure.own import ItemDecoder, ItemProblem
-from latently.structure.pairwise import PairwiseProblem
+from latently.structure.problem import PairwiseProblem
 from latently.structure.protocol import Array, Decoder, Problem, StructuredModel
 
 
