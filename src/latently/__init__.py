@@ -29,6 +29,7 @@ _PACKAGES = (
     "predict",
     "report",
     "sequence",
+    "structure",
 )
 
 __all__ = ["__version__", "explore", "load", "save", *_PACKAGES]

@@ -32,6 +32,7 @@ from latently.predict import (
 )
 from latently.predict.tree.growth import levels, stored
 from latently.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
+from latently.structure import ConditionalRandomField, StructuredSVM, TreeModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -358,3 +359,20 @@ def test_two_maps_have_shares_that_sum_to_one():
     found = MultipleMapsTSNE(2, perplexity=3, max_iter=2, random_state=0).fit(two_groups(12, 2))
     np.testing.assert_allclose(found.weights_.sum(axis=1), 1.0)
     assert found.similarities().sum() == pytest.approx(1.0)
+
+
+# structured output
+
+
+@pytest.mark.parametrize("rescale", ["margin", "slack"])
+def test_labelled_trees_bring_both_objectives_together(rescale):
+    rng = np.random.default_rng(0)
+    parents = np.array([-1, 0, 0, 1])
+    X, y = [(rng.normal(size=(4, 2)), parents) for _ in range(6)], [rng.integers(0, 2, size=4) for _ in range(6)]
+    found = StructuredSVM(TreeModel(), rescale=rescale, random_state=0).fit(X, y)
+    assert found.dual_objective_ <= found.objective_ <= found.dual_objective_ / (1 - 1e-3)
+    field = ConditionalRandomField(TreeModel()).fit(X, y)
+    best = field.k_best(X[:1], 16)[0]
+    assert best.probabilities.sum() == pytest.approx(1.0)
+    ones = [p for labels, p in zip(best.outputs, best.probabilities, strict=True) if labels[3] == 1]
+    assert field.predict_proba(X[:1])[0][3, 1] == pytest.approx(sum(ones))

@@ -78,6 +78,9 @@ RECORDS = {
     "detector-tails/1": "latently.detect.calibration:Tails",
     "detector-reasons/1": "latently.detect.reasons:Reasons",
     "density-boxes/1": "latently.detect.boxes:Boxes",
+    # structured output
+    "structured-model/1": "latently.structure.models.base:FittedModel",
+    "structured-fixed/1": "latently.structure.models.base:Fixed",
     # factors
     "robust-distances/1": "latently.factor.pca.robust:Distances",
     # preparation of tables

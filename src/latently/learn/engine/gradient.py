@@ -16,8 +16,6 @@ from latently.learn.engine.em import Fit, Hook, Step, objective_of
 from latently.learn.engine.interrupt import interrupt
 from latently.learn.engine.protocol import Array, LatentModel, Params, Reduce, Stats
 
-# Steps that L-BFGS remembers.
-_MEMORY = 20
 # Slope per row below which a line search that finds nothing better is at the top, to rounding.
 _FLAT = 1e-6
 # Relative change of the objective that may be nothing but rounding.
@@ -53,6 +51,7 @@ def ascend(
     *,
     tol: float = 1e-3,
     max_iter: int = 100,
+    memory: int = 20,
     on_iteration: Hook | None = None,
 ) -> Fit[Params, Stats]:
     """Fit a model by L-BFGS from the given parameters.
@@ -69,6 +68,8 @@ def ascend(
         Converged when the objective rises by less than this per row and no slope per row is above its square root.
     max_iter
         Iterations at most, each of which takes one pass over the data or a few. At zero the start is kept.
+    memory
+        Steps that L-BFGS remembers; fewer take less time where there are very many parameters.
     on_iteration
         Called with each `Step`, in which `before` and `after` are both the parameters just reached; a true
         return value stops the fit.
@@ -112,7 +113,7 @@ def ascend(
     >>> float(fit.params), fit.reason
     (3.0, 'converged')
     """
-    climb = _Climb(model, params, reduce, tol, max_iter, on_iteration)
+    climb = _Climb(model, params, reduce, tol, max_iter, memory, on_iteration)
     try:
         while climb.reason is None:
             climb.go()
@@ -137,10 +138,11 @@ class _Climb(Generic[Params, Stats]):
         reduce: Reduce,
         tol: float,
         max_iter: int,
+        memory: int,
         on_iteration: Hook | None,
     ) -> None:
         self.model, self.like, self.reduce = model, params, reduce
-        self.tol, self.max_iter, self.on_iteration = tol, max_iter, on_iteration
+        self.tol, self.max_iter, self.memory, self.on_iteration = tol, max_iter, memory, on_iteration
         start = model.pack(params)
         self.slot = open_slot(model, start, reduce, tol=tol, max_iter=max_iter, method="gradient")
         saved = None if self.slot is None else self.slot.resume()
@@ -175,7 +177,7 @@ class _Climb(Generic[Params, Stats]):
         options = {
             "maxiter": left if self.slot is None else min(left, self.slot.every),
             "maxfun": 100 * (self.max_iter + 1),
-            "maxcor": _MEMORY,
+            "maxcor": self.memory,
             "ftol": 0.0,
             "gtol": 0.0,
         }

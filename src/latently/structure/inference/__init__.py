@@ -1,0 +1,1 @@
+"""The best labels and their probabilities, for scores of nodes and of pairs."""

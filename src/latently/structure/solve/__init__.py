@@ -1,0 +1,1 @@
+"""Algorithms: they see a `Problem`, never a model."""
