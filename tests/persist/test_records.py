@@ -55,7 +55,8 @@ def test_a_record_of_an_earlier_version_is_read_as_what_took_its_place(name):
     twice = {
         "Params": lambda r: r.variances[0, 0], "Prior": lambda r: r.scatter.ravel()[0],
         "Moments": lambda r: r.second.ravel()[0], "Fitted": lambda r: np.ravel(getattr(r.members[0], "rate", 0))[0],
-        "GaussianStatistics": lambda r: r.by_class.second[0, 0], "RegressionStatistics": lambda r: r.moments.second[0, 0],
+        "GaussianStatistics": lambda r: r.by_class.second[0, 0],
+        "RegressionStatistics": lambda r: r.moments.second[0, 0],
     }  # fmt: skip
     assert next(read for key, read in twice.items() if type(found).__name__.endswith(key))(found) == 2.0
 

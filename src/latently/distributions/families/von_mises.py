@@ -90,7 +90,7 @@ class VonMises(Columns, ExponentialFamily):
 
     def _length(self) -> Array:
         """Length of the mean vector: the expected cosine."""
-        return 1 - _shortfall(self.concentration)
+        return np.asarray(1 - _shortfall(self.concentration))
 
     def _variance(self) -> Array:
         return _variance(self.concentration)

@@ -88,7 +88,13 @@ def _spread_at_once(chunk: Chunk, frame: Frame, first: Array, draws: Array) -> A
     d = len(frame.origin)
     centres = np.zeros((len(draws) + 1, d + d % 2))
     centres[:1, :d] = first
-    work = transposed_block(chunk.n_rows, d), *np.empty((2, chunk.n_rows))
+    tries = draws.shape[1]
+    work = (
+        transposed_block(chunk.n_rows, d),
+        *np.empty((2, chunk.n_rows)),
+        np.zeros((tries, d + d % 2)),
+        np.zeros(tries),
+    )
     found = compiled.kmeans.lloyd.spread(*_table(chunk, frame), draws, centres, *work)
     return centres[:, :d].copy() if found else None
 

@@ -161,7 +161,7 @@ class CategoricalHMM(BaseHMM):
         trials = np.repeat(events.sum(axis=1, keepdims=True), shape[1], axis=1)
         block = CategoryBlock((0,), ("0",), None, events, trials, (shape[1],), possible)
         rows = self._fixed_rows("emissionprob", shape[1])
-        for k in () if rows is None else np.flatnonzero(~np.isnan(rows).all(axis=1)):
+        for k in np.flatnonzero(~np.isnan(rows).all(axis=1)):
             block = block.with_fixed(len(rows), int(k), (0,), {"probabilities": rows[k]})
         return CategoricalEmission(block, np.arange(self.n_components), "e" in self.params)
 
@@ -259,7 +259,7 @@ class PoissonHMM(BaseHMM):
         )
         block = CountBlock(tuple(range(shape[1])), tuple(map(str, range(shape[1]))), None, events, exposure)
         rates = self._fixed_rows("lambdas", shape[1])
-        for k, c in () if rates is None else np.argwhere(~np.isnan(rates)).tolist():
+        for k, c in np.argwhere(~np.isnan(rates)).tolist():
             block = block.with_fixed(len(rates), k, (c,), {"rate": rates[k, c]})
         return Emission(block, np.arange(self.n_components), "l" in self.params)
 

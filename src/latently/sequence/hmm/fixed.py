@@ -37,17 +37,16 @@ class FixedMixin:
             raise ValueError(f'fixed["{name}"] and {name} say the same twice: give one of them')
         return own if given is None else given
 
-    def _fixed_rows(self, name: str, columns: int) -> Array | None:
-        """Fixed numbers (K, columns) of the states, NaN where they are learnt; None if nothing is fixed."""
-        if (given := self._fixed(name)) is None:
-            return None
-        rows, shape = np.asarray(given, dtype=np.float64), (self.n_components, columns)
+    def _fixed_rows(self, name: str, columns: int) -> Array:
+        """Fixed numbers (K, columns) of the states, NaN where they are learnt."""
+        given, shape = self._fixed(name), (self.n_components, columns)
+        rows = np.full(shape, np.nan) if given is None else np.asarray(given, dtype=np.float64)
         if rows.shape != shape or np.isinf(rows).any():
             raise ValueError(f'fixed["{name}"] must be finite numbers (or NaN) of shape {shape}, got {given!r}')
         return rows
 
 
-def matched(start: Array, fixed: Array | None) -> Array:
+def matched(start: Array, fixed: Array) -> Array:
     """Starting values (K, m) in the order that is nearest to what is fixed, which is put in its place.
 
     Examples
@@ -55,7 +54,7 @@ def matched(start: Array, fixed: Array | None) -> Array:
     >>> matched(np.array([[0.0, 1.0], [9.0, 2.0]]), np.array([[8.0, np.nan], [np.nan, np.nan]])).tolist()
     [[8.0, 2.0], [0.0, 1.0]]
     """
-    return start if fixed is None else np.where(np.isnan(fixed), start[nearest(start, fixed)], fixed)
+    return np.where(np.isnan(fixed), start[nearest(start, fixed)], fixed)
 
 
 def nearest(start: Array, fixed: Array) -> NDArray[np.intp]:
