@@ -86,7 +86,7 @@ class VonMises(Columns, ExponentialFamily):
     def mixed_mean(members: Sequence[Any], shares: Array) -> Array:
         """Directions (n, d) of the mean vectors of mixtures of angles, with shares (n, K)."""
         angles, lengths = (np.array(part) for part in zip(*((m.direction, m._length()) for m in members), strict=True))
-        return np.arctan2(shares @ (lengths * np.sin(angles)), shares @ (lengths * np.cos(angles)))
+        return np.asarray(np.arctan2(shares @ (lengths * np.sin(angles)), shares @ (lengths * np.cos(angles))))
 
     def _length(self) -> Array:
         """Length of the mean vector: the expected cosine."""
