@@ -67,11 +67,9 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
     tries, weights = 2 + int(np.log(k)), _weights(source)
     first = rows_at(X, _drawn(weights, rng.uniform(size=1)), frame)
     if isinstance(source, KeptSource) and len(source) == 1 and not frame.missing:
-        state = rng.get_state()
         whole = _spread_at_once(next(iter(source)), frame, first, rng.uniform(size=(k - 1, tries)))
         if whole is not None:
             return whole
-        rng.set_state(state)
     centres = np.empty((k, len(frame.origin)))
     centres[:1] = first
     with mapping(source) as over_chunks:
