@@ -95,3 +95,52 @@ def test_fourth_powers_lose_their_digits_first():
     model = GaussianNB().fit(X, y).partial_fit([[5e6]], [1])
     with pytest.raises(ValueError, match="column 'x0' cannot forget"):
         model.forget([[5e6]], [1])
+
+
+@pytest.mark.parametrize("make", [GaussianNB, NaiveBayes, BayesianLinearRegression])
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+@pytest.mark.parametrize("outliers", [1, 2])
+def test_a_spread_that_is_rounded_away_to_nothing_is_told(make, weight, outliers):
+    n = 32
+    X, y = np.zeros((n, 2)), np.arange(n) % 2
+    X[:, 0], X[:, 1] = 2.0**-30 * (np.arange(n) // 2 % 2), np.arange(n)
+    rows, w, kinds = [[2.0**20, 3.0]] * outliers, [weight] * outliers, [1, 0][:outliers]
+    model = make().fit(X, y).partial_fit(rows, kinds, sample_weight=w)
+    with pytest.raises(ValueError, match="cannot forget these rows"):
+        model.forget(rows, kinds, sample_weight=w)
+
+
+@pytest.mark.parametrize("make", [GaussianNB, NaiveBayes, BayesianLinearRegression])
+@pytest.mark.parametrize("value", [0.0, 0.1, -3e8])
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_a_column_that_is_constant_without_the_rows_is_no_error(make, value, weight):
+    n = 32
+    X, y = np.full((n, 2), value), np.arange(n) % 2
+    X[:, 1] = np.arange(n)
+    row, w = [[value + 1.0, 3.0], [value - 1.0, 4.0]], [weight, weight]
+    alone = make().fit(X, y)
+    model = make().fit(X, y).partial_fit(row, [0, 1], sample_weight=w).forget(row, [0, 1], sample_weight=w)
+    assert_allclose(model.predict(X), alone.predict(X), atol=1e-9)
+    model.forget(X[:1], y[:1])
+
+
+@pytest.mark.parametrize("make", [GaussianNB, BayesianLinearRegression])
+def test_a_constant_whose_value_is_lost_is_told(make):
+    X, y = np.stack([np.full(8, 5.0), np.arange(8)], axis=1), np.arange(8) % 2
+    row = [[2.0**70, 3.0]]
+    model = make().fit(X, y).partial_fit(row, [1])
+    with pytest.raises(ValueError, match="cannot forget these rows"):
+        model.forget(row, [1])
+
+
+def test_a_model_that_did_not_keep_the_values_tells_it_too():
+    from latently.predict.fingerprint import Fingerprint
+
+    X, y = np.stack([np.full(8, 0.1), np.arange(8)], axis=1), np.arange(8) % 2
+    model = GaussianNB().fit(X, y)
+    known = model.statistics_.features
+    object.__setattr__(known, "values", Fingerprint.unknown(2))
+    model.forget(X[:1], y[:1])  # a column that never varied is constant
+    model.partial_fit([[2.0**40, 3.0]], [1])
+    with pytest.raises(ValueError, match="column 'x0' cannot forget these rows"):
+        model.forget([[2.0**40, 3.0]], [1])

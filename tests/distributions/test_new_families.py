@@ -176,3 +176,21 @@ def test_a_family_without_a_density_is_refused_when_it_is_made():
 
     with pytest.raises(TypeError, match="_log_prob"):
         Empty()
+
+
+@pytest.mark.parametrize("concentrations", [(20.0, 20.0), (50.0, 3.0)])
+def test_an_imputed_angle_is_the_mean_direction_and_not_the_mean_number(concentrations):
+    # two clusters on both sides of half a turn, and a column that tells nothing of them
+    rng = np.random.default_rng(0)
+    angles = [VonMises(direction, k).sample(300, rng) for direction, k in zip((2.8, -2.8), concentrations, strict=True)]
+    X = np.column_stack([np.concatenate(angles), np.tile([0.0, 1.0], 300)])
+    X[:, 0] = np.where(X[:, 0] < -np.pi, X[:, 0] + 2 * np.pi, X[:, 0])
+    model = Mixture(2, families={0: "von_mises"}, random_state=0).fit(X)
+    found = model.impute_mean([[np.nan, np.nan]])[0, 0]
+    expected = np.arctan2(np.sin(X[:, 0]).sum(), np.cos(X[:, 0]).sum())
+    assert np.cos(found - expected) == pytest.approx(1.0, abs=1e-4)
+    assert abs(found) > 2.5
+    chain = HiddenMarkovModel(2, VonMises(), random_state=0).fit(X[:, :1])
+    gap = X[:, :1].copy()
+    gap[300] = np.nan
+    assert abs(chain.impute_mean(gap)[300, 0]) > 2

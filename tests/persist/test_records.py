@@ -12,6 +12,7 @@ from latently.distributions import Gamma, Moments
 from latently.persist import LoadError, load, read_manifest
 from latently.persist.classes import former, is_storable, name_of
 from latently.persist.records import FORMER, RECORDS
+from latently.predict.statistics import Powers
 
 FILES = Path(__file__).parent / "files"
 EXPECTED = json.loads((FILES / "expected.json").read_text())
@@ -37,6 +38,11 @@ FIELDS = {
     "full-prior/1": {"location": np.ones(3), "pull": 1.0, "scatter": 2 * np.eye(3), "rows": 1.0},
     "bayes-moments/1": {"moments": Moments(*(ONES.ravel(),) * 3, 2 * ONES.ravel()), "shape": (2, 3)},
     "bayes-rates/1": {"rate": 2 * ONES},
+    "bayes-gaussian-statistics/1": {
+        "by_class": Moments(*(ONES,) * 3, 2 * ONES),
+        "powers": Powers(np.ones(3), np.ones((5, 3))),
+    },
+    "regression-statistics/1": {"moments": Moments(*(np.ones(3),) * 3, 2 * np.eye(3)), "lost": None},
     "bayes-families/1": {"members": (Gamma(1.0, 2.0), Gamma(1.0, 2.0))},
 }
 
@@ -49,6 +55,8 @@ def test_a_record_of_an_earlier_version_is_read_as_what_took_its_place(name):
     twice = {
         "Params": lambda r: r.variances[0, 0], "Prior": lambda r: r.scatter.ravel()[0],
         "Moments": lambda r: r.second.ravel()[0], "Fitted": lambda r: np.ravel(getattr(r.members[0], "rate", 0))[0],
+        "GaussianStatistics": lambda r: r.by_class.second[0, 0],
+        "RegressionStatistics": lambda r: r.moments.second[0, 0],
     }  # fmt: skip
     assert next(read for key, read in twice.items() if type(found).__name__.endswith(key))(found) == 2.0
 

@@ -41,6 +41,19 @@ def test_intervals_of_90_percent_hold_90_percent(method, n, d, repeats):
     assert abs(coverage(n, d, repeats, method=method) - 0.9) < 0.02
 
 
+@pytest.mark.parametrize(("n", "d"), [(8, 1), (8, 3), (15, 10)])
+@pytest.mark.parametrize("strength", [0.0, 0.3, 1.0, 3.0])
+def test_they_hold_at_every_strength_of_the_signal(n, d, strength):
+    rng, inside, w = np.random.default_rng(5), [], np.full(d, strength)
+    with single_threaded_blas():
+        for _ in range(400):
+            X = rng.normal(size=(n + 30, d))
+            model = BayesianLinearRegression(max_iter=3000).fit(X[:n], X[:n] @ w + 1 + rng.normal(size=n))
+            ends = model.interval(X[n:]) - (X[n:] @ w + 1)[:, None]
+            inside.append(np.diff(stats.norm.cdf(ends)).mean())
+    assert abs(np.mean(inside) - 0.9) < 0.02
+
+
 def test_intervals_under_a_given_prior_hold_too():
     rng, inside = np.random.default_rng(0), []
     for _ in range(250):
@@ -132,7 +145,7 @@ def test_noise_and_freedom_are_those_of_the_posterior_by_quadrature():
         alpha, ratio = np.exp(log_alpha), np.exp(log_ratio)
         left = y @ y - (spectrum.along**2 / (s + ratio)).sum()
         log = 5.5 * log_alpha - alpha * left / 2 + 0.5 * np.log(ratio / (s + ratio)).sum()
-        return np.exp(log + 0.2 * (np.log(ratio / unit) - 2 * np.log1p(ratio / unit)) - peak)
+        return np.exp(log + 0.02 * np.log(ratio / unit) - 0.07 * np.log1p(ratio / unit) - peak)
 
     best, _, _ = maximise(spectrum, start, flat, (True, True), 1e-9, 1000)
     peak = 0.0

@@ -5,6 +5,7 @@ The public methods here check their input once and hand clean arrays to the hook
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -102,6 +103,11 @@ class Distribution(ABC):
     def mean(self) -> Array:
         """Mean of each column, (d,)."""
         return self._ready()._mean()
+
+    @staticmethod
+    def mixed_mean(members: Sequence[Any], shares: Array) -> Array:
+        """Means (n, d) of mixtures of these distributions, with shares (n, K)."""
+        return np.asarray(shares @ np.array([member.mean for member in members]))
 
     @property
     def variance(self) -> Array:

@@ -261,7 +261,7 @@ def refuse_lost(before: Array, left: Array, weight: Array) -> None:
     wrong = (lost > TOLERABLE * left) & (weight > 0)
     if not wrong.any():
         return
-    share = np.where(wrong, np.minimum(lost / np.where(left > 0, left, lost), 1.0), 0.0)
+    share = np.minimum(np.divide(lost, left, out=np.ones_like(lost), where=left > 0), 1.0) * wrong
     raise ColumnError(
         int(share.reshape(-1, share.shape[-1]).max(axis=0).argmax()),
         f"cannot forget these rows: its variance would be uncertain by {share.max():.2g} of it, since they lie so far "

@@ -163,6 +163,10 @@ class Directions:
         """The same, constrained to where it is unless it is learnt."""
         return self if learnt else replace(self, at_bound=np.ones(len(self.unit), dtype=bool))
 
+    def without(self, fixed: NDArray[np.bool_]) -> "Directions":
+        """The same, with some numbers (P,) constrained to where they are."""
+        return replace(self, at_bound=self.at_bound | fixed)
+
     def matrix(self) -> Array:
         """Independent directions (P, F), each with the length of a unit: a shift of all logits of a row is none."""
         columns = [np.diag(self.unit)[:, (self.row < 0) & ~self.at_bound]]

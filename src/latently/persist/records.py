@@ -32,7 +32,8 @@ RECORDS = {
     "mixture-statistics/1": "latently.cluster.mixture.model:MixtureSums",
     # naive Bayes
     "bayes-statistics/1": "latently.predict.statistics:ClassStatistics",
-    "bayes-gaussian-statistics/1": "latently.predict.statistics:GaussianStatistics",
+    "bayes-gaussian-statistics/2": "latently.predict.statistics:GaussianStatistics",
+    "value-fingerprint/1": "latently.predict.fingerprint:Fingerprint",
     "bayes-powers/1": "latently.predict.statistics:Powers",
     "bayes-counts/1": "latently.predict.statistics:Counts",
     "bayes-category-counts/1": "latently.predict.statistics:CategoryCounts",
@@ -48,7 +49,7 @@ RECORDS = {
     "bayes-lookup/1": "latently.predict.bayes.categorical_nb:Lookup",
     "bayes-coefficients/1": "latently.predict.bayes.multinomial_nb:Coefficients",
     # regression
-    "regression-statistics/1": "latently.predict.linear.sums:RegressionStatistics",
+    "regression-statistics/2": "latently.predict.linear.sums:RegressionStatistics",
     # dictionaries
     "dictionary-sums/1": "latently.factor.sparse.atoms:CodeSums",
     # trees
@@ -91,6 +92,8 @@ RECORDS = {
 
 FORMER = {
     # what has become of records of earlier versions: how their fields are read
+    "bayes-gaussian-statistics/1": "latently.predict.statistics:former_gaussian_statistics",
+    "regression-statistics/1": "latently.predict.linear.sums:former_statistics",
     "numeric-params/1": "latently.distributions.components.gaussian.former:numeric_params",
     "full-params/1": "latently.distributions.components.gaussian.former:full_params",
     "numeric-moments/1": "latently.distributions.components.gaussian.former:moments",

@@ -1,6 +1,6 @@
 """Statistics per class that add: what `partial_fit`, `merge` and `forget` are made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from latently import compiled
 from latently.distributions.inputs import Array, ColumnError, no_negative
 from latently.distributions.statistics import Additive, Moments, refuse_lost, spread
+from latently.predict.fingerprint import Fingerprint
 
 MOMENT_ROWS = 256  # rows summed about their own mean at a time: small enough for the fast cache
 Places: TypeAlias = NDArray[np.intp]
@@ -53,8 +54,8 @@ def class_moments(X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n
     return Moments(weight, mean, np.zeros_like(mean), scatter)
 
 
-def settled_moments(now: Moments, before: Moments) -> Moments:
-    """Moments without rounding below zero; an error if it is more than rounding."""
+def settled_moments(now: Moments, before: Moments, values: Fingerprint) -> Moments:
+    """Moments without rounding below zero; an error if it is more than rounding, or if digits are lost."""
     weight = no_negative(now.weight, "weights")
     weight = np.where(weight <= 1e-12 * before.weight, 0.0, weight)
     scatter, had = now.scatter(), before.scatter()
@@ -64,17 +65,23 @@ def settled_moments(now: Moments, before: Moments) -> Moments:
         raise ValueError("squares are negative")
     kept = weight > 0
     mean, squares = np.where(kept, now.mean(), 0.0), np.where(kept, np.maximum(scatter, 0.0), 0.0)
-    _refuse_lost_moments(before.about(now.mean()).second, squares, weight, mean)
+    squares = lossless(before.about(now.mean()).second, squares, weight, mean, values)
     return Moments(weight, mean, np.zeros_like(mean), squares)
 
 
-def _refuse_lost_moments(had: Array, left: Array, rows: Array, mean: Array) -> None:
-    """An error where variances have lost digits, beyond what smoothing by a share of 1e-9 makes up for."""
+def lossless(had: Array, left: Array, rows: Array, mean: Array, values: Fingerprint) -> Array:
+    """Squares that are left; an error where they lost digits, beyond what smoothing by a share of 1e-9 makes up for."""
+    constant = values.is_constant(mean, uncertain_mean(had, rows))
+    left, rows = np.where(constant, 0.0, left), np.where(constant, 0.0, rows)
     total = np.maximum(rows.sum(axis=0), np.finfo(float).tiny)
     wide = (left + rows * (mean - (rows * mean).sum(axis=0) / total) ** 2).sum(axis=0) / total
-    # a column that is constant once the rows are gone has lost nothing if the rest is exactly nothing
-    constant = (left == 0) & (wide == 0)
-    refuse_lost(had, left + 1e-9 * rows * wide, np.where(constant, 0.0, rows))
+    refuse_lost(had, left + 1e-9 * rows * wide, rows)
+    return left
+
+
+def uncertain_mean(had: Array, rows: Array) -> Array:
+    """How far a mean may be off where squares about it were so many before rows were taken away."""
+    return np.asarray(4 * np.finfo(float).eps * np.sqrt(had / np.maximum(rows, np.finfo(float).tiny)))
 
 
 def pooled(by_class: Moments) -> tuple[Array, Array, Array]:
@@ -153,27 +160,33 @@ def _refuse_extremes(variance: Array, fourth: Array) -> None:
 
 @dataclass(frozen=True, eq=False)
 class GaussianStatistics(Additive):
-    """Moments of every column in every class, and powers of every column."""
+    """Moments of every column in every class, and powers and fingerprint of every column."""
 
     by_class: Moments
     powers: Powers
+    values: Fingerprint
 
     @classmethod
     def of(cls, X: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any], n_classes: int) -> Self:
         """Sum up rows by class."""
         X = np.ascontiguousarray(X)
         by_class = class_moments(X, codes, weights, n_classes)
-        return cls(by_class, Powers.of(X, weights, by_class))
+        return cls(by_class, Powers.of(X, weights, by_class), Fingerprint.of(X, weights))
 
     def spread(self, at: Places, n_classes: int) -> Self:
         """Give the same among more classes."""
-        return type(self)(self.by_class.spread(at, n_classes), self.powers)
+        return replace(self, by_class=self.by_class.spread(at, n_classes))
 
     def settled(self, before: Self) -> Self:
         """Give the statistics without rounding below zero; an error if it is more than rounding."""
-        left = type(self)(settled_moments(self.by_class, before.by_class), self.powers)
+        left = settled_moments(self.by_class, before.by_class, self.values)
         self.powers.refuse_lost(before.powers)
-        return left
+        return replace(self, by_class=left)
+
+
+def former_gaussian_statistics(by_class: Moments, powers: Powers) -> GaussianStatistics:
+    """Statistics of a version that kept no fingerprint."""
+    return GaussianStatistics(by_class, powers, Fingerprint.unknown(len(powers.centre)))
 
 
 @dataclass(frozen=True, eq=False)

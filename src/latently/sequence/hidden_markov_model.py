@@ -14,6 +14,7 @@ from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, clusters, start_families
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.fixed import nearest
 from latently.sequence.inference.chain import Array, Ints
 from latently.sequence.model.semi_markov import start_durations
 from latently.sequence.semi_markov import DurationsMixin
@@ -41,6 +42,9 @@ class HiddenMarkovModel(DurationsMixin):
         "stationary", or fixed probabilities of the first state with NaN where they are learnt.
     transmat
         Fixed transition probabilities, NaN where they are learnt.
+    fixed
+        Parameters that are not learnt, by name: `startprob` and `transmat` with NaN for what is learnt, and
+        `emissions`, a list with a distribution, or None where it is learnt, for each state.
     duration
         Distribution of how long a state lasts, less one (``Poisson()``: one step and a Poisson number of further
         ones; ``Categorical()``: any), or a list with one for each state. States are then never followed by
@@ -112,6 +116,7 @@ class HiddenMarkovModel(DurationsMixin):
         "e": "emissions_",
         "d": "durations_",
     }
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissions")
 
     n_components: int = 1
     emission: Any = None
@@ -122,6 +127,7 @@ class HiddenMarkovModel(DurationsMixin):
     transmat_prior: Any = 1.0
     startprob: Any = None
     transmat: Any = None
+    fixed: Any = None
     duration: Any = None
     max_duration: int = 30
     algorithm: str = "viterbi"
@@ -157,7 +163,28 @@ class HiddenMarkovModel(DurationsMixin):
         block = FamilyBlock(
             tuple(range(d)), tuple(map(str, range(d))), widths=(0,) * d, prior=self.emission_prior, floor=floor
         )
+        for e, given in self._fixed_emissions().items():
+            block = block.with_fixed(int(self._owner().max()) + 1, e, block.columns, given)
         return Emission(block, np.repeat(self._owner(), self._copies()), "e" in self.params)
+
+    def _fixed_emissions(self) -> dict[int, Distribution]:
+        """Fixed distributions, by the number of the emission."""
+        given = self._fixed("emissions")
+        if given is None:
+            return {}
+        if not isinstance(given, list | tuple) or len(given) != self.n_components:
+            raise ValueError(f'fixed["emissions"] must be a list of {self.n_components}, got {given!r}')
+        found: dict[int, Distribution] = {}
+        for state, (owner, part) in enumerate(zip(self._owner().tolist(), given, strict=True)):
+            if part is None:
+                continue
+            if not isinstance(part, Distribution) or not part.is_fitted:
+                raise ValueError(
+                    f'fixed["emissions"] of state {state} needs a distribution with parameters, not {part}'
+                )
+            if found.setdefault(owner, part) is not part:
+                raise ValueError(f'fixed["emissions"] of state {state} differs from that of a state that it is tied to')
+        return found
 
     def _theta(self) -> Members:
         if not self._has("emissions_"):
@@ -183,10 +210,25 @@ class HiddenMarkovModel(DurationsMixin):
         except ColumnError as problem:
             n = len(rows)
             raise ValueError(f"{problem}; there is n_samples={n}" if n == 1 else str(problem)) from None
-        found: dict[str, Any] = {"emissions_": [theta.members[e] for e in self._owner()], "durations_": None}
+        members = self._with_fixed(list(theta.members))
+        found: dict[str, Any] = {"emissions_": [members[e] for e in self._owner()], "durations_": None}
         if self.duration is not None:
             found["durations_"] = list(start_durations(self.duration, K, self._copies(), data.lengths))
         return found
+
+    def _with_fixed(self, members: list[Any]) -> list[Any]:
+        """Emissions to start from, in the order nearest to those that are fixed, which are put in their place."""
+        given = self._fixed_emissions()
+        if not given:
+            return members
+        means = np.array([np.ravel(m.mean) for m in members])
+        places = np.full(means.shape, np.nan)
+        for e, part in given.items():
+            if part.n_columns != means.shape[1]:
+                raise ValueError(f'fixed["emissions"]: {part} has {part.n_columns} columns, X has {means.shape[1]}')
+            places[e] = part.mean
+        order = nearest(means, places)
+        return [given.get(e, members[order[e]]) for e in range(len(members))]
 
     def _needs_init(self, letter: str) -> bool:
         return super()._needs_init(letter) and (letter != "d" or self.duration is not None)

@@ -24,10 +24,10 @@ class DurationsMixin(InputsMixin):
 
     def _fixed_transitions(self) -> Any:
         """A state with a duration is not followed by itself, unless it is the only one."""
-        if self.duration is None or self.n_components == 1:
-            return self.transmat
-        K = self.n_components
-        fixed = np.full((K, K), np.nan) if self.transmat is None else np.array(self.transmat, dtype=np.float64)
+        given, K = super()._fixed_transitions(), self.n_components
+        if self.duration is None or K == 1:
+            return given
+        fixed = np.full((K, K), np.nan) if given is None else np.array(given, dtype=np.float64)
         if fixed.shape == (K, K):
             check_leaves("transmat", fixed)
             fixed[np.diag_indices(K)] = 0.0

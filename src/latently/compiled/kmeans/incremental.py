@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, counts):
     """Bring labels, bounds and sums up to date with the centres; returns the sum of w |y|^2 of rows that are new.
 
@@ -123,9 +123,11 @@ def nearest_two(T, C, one, two, first, second, owner):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def climb(X, weights, origin, unit, C, n_centres, scratch, labels, slack, sums, counts, tol, least, costs):
+def climb(X, weights, origin, unit, C, shift, moved, scratch, labels, slack, sums, counts, tol, least, costs):
     """Passes and means until the squared movement of the centres is at most `tol`, or for as many as there are costs.
 
+    shift, moved
+        (K,) of zeros in single and in double precision, to work in.
     least
         Share of the sum of squares that the cost has to be, for it to be told from sums without loss of digits.
     costs
@@ -137,7 +139,6 @@ def climb(X, weights, origin, unit, C, n_centres, scratch, labels, slack, sums, 
         How many iterations; negative if the last of them came to a cost that is too small to be told, or to a cluster
         without rows, and is to be done again in another way.
     """
-    shift, moved = np.zeros(n_centres, np.float32), np.zeros(n_centres)
     total, most = 0.0, len(costs) - 1
     for step in range(most):
         total += advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, counts)
@@ -145,7 +146,7 @@ def climb(X, weights, origin, unit, C, n_centres, scratch, labels, slack, sums, 
         costs[step] = cost
         if cost < least * total or not cost < np.inf:
             return -step - 1
-        for k in range(n_centres):
+        for k in range(len(counts)):
             if counts[k] == 0 or not sums[k, sums.shape[1] - 1] > 0.0:
                 return -step - 1
         costs[most] = move(C, sums, unit, shift, moved)
@@ -154,7 +155,7 @@ def climb(X, weights, origin, unit, C, n_centres, scratch, labels, slack, sums, 
     return most
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cost_of(total, C, sums):
     """Sum of weighted squared distances of rows to their centres, from sums about the origin."""
     K, D = len(sums), sums.shape[1] - 1
@@ -183,7 +184,7 @@ def move(C, sums, unit, shift, moved):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def shrink(moved, unit, shift):
     """shift[k] = how far centre k and the farthest moving of the others have moved, rounded up; squares are given."""
     far, next_far, which = 0.0, 0.0, -1
@@ -195,3 +196,11 @@ def shrink(moved, unit, shift):
     for k in range(len(moved)):
         others = next_far if k == which else far
         shift[k] = np.float32((math.sqrt(moved[k]) + math.sqrt(others)) * unit * 1.0000003 + 1e-37)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def follow(X, weights, origin, unit, C, moved, shift, total, scratch, labels, slack, sums, counts):
+    """One pass after centres have moved by the root of `moved` (K,): the sum of w |y|^2 of all rows, and the cost."""
+    shrink(moved, unit, shift)
+    total += advance(X, weights, origin, unit, C, shift, scratch, labels, slack, sums, counts)
+    return total, cost_of(total, C, sums)

@@ -191,6 +191,12 @@ def add_masked(T, owner, masks, sums):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def join(X, weights, origin, points, scratch, nearest, falls, joins, missing):
+    """Do what `compare` does, for Python."""
+    compare(X, weights, origin, points, scratch, nearest, falls, joins, missing)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def compare(X, weights, origin, points, scratch, nearest, falls, joins, missing):
     """k-means++: falls[t] += how much the cost falls if point t (T, D) becomes a centre.
 
     nearest
@@ -232,20 +238,20 @@ def fall(total, nearest, w):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def spread(X, weights, origin, draws, centres, scratch, nearest, mass):
+def spread(X, weights, origin, draws, centres, scratch, nearest, mass, candidates, falls):
     """k-means++ of complete rows: fills the centres (k, D) after the first; false if no cost is left to draw from.
 
     draws
         (k - 1, tries) numbers from 0 to 1 that say which rows are the candidates.
-    nearest, mass
-        (n,) to work in.
+    nearest, mass, candidates, falls
+        (n,), (n,), (tries, D) of zeros and (tries,) to work in.
     """
     tries, d = draws.shape[1], X.shape[1]
-    candidates, falls = np.zeros((tries, centres.shape[1])), np.zeros(tries)
-    nearest[:] = np.inf
+    joins = len(X) > 0  # not a literal, for which `compare` would be compiled twice
+    for i in range(len(X)):
+        nearest[i] = np.inf
     for done in range(1, len(centres)):
-        falls[:] = 0.0
-        join(X, weights, origin, centres[done - 1 : done], scratch, nearest, falls[:1], True, None)
+        compare(X, weights, origin, centres[done - 1 : done], scratch, nearest, falls[:1], joins, None)
         total = 0.0
         for i in range(len(X)):
             total += nearest[i] * (1.0 if len(weights) == 0 else weights[i])
@@ -253,12 +259,29 @@ def spread(X, weights, origin, draws, centres, scratch, nearest, mass):
         if not total > 0.0:
             return False
         for t in range(tries):
-            i = min(np.searchsorted(mass, draws[done - 1, t] * total, side="right"), len(X) - 1)
-            while i > 0 and mass[i] == mass[i - 1]:
-                i -= 1  # rounding may point behind the last row that has a cost
+            i = first_above(mass, draws[done - 1, t] * total)
             for j in range(d):
                 candidates[t, j] = X[i, j] - origin[j]
-        falls[:] = 0.0
-        join(X, weights, origin, candidates, scratch, nearest, falls, False, None)
-        centres[done] = candidates[np.argmax(falls)]
+            falls[t] = 0.0
+        compare(X, weights, origin, candidates, scratch, nearest, falls, not joins, None)
+        best = 0
+        for t in range(1, tries):
+            best = t if falls[t] > falls[best] else best
+        for j in range(centres.shape[1]):
+            centres[done, j] = candidates[best, j]
     return True
+
+
+@njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def first_above(mass, level):
+    """The first row whose cumulative cost is above a level, or the last that has a cost."""
+    low, high = 0, len(mass) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if mass[middle] > level:
+            high = middle
+        else:
+            low = middle + 1
+    while low > 0 and mass[low] == mass[low - 1]:
+        low -= 1  # rounding may point behind the last row that has a cost
+    return low

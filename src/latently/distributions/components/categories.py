@@ -134,8 +134,12 @@ class CategoryBlock(DiscreteBlock):
     def directions(self, theta: Values) -> Directions:
         """Logits of a column may all be shifted together."""
         pieces, used = [], self._used(theta)
+        learnt = ~self._limits(len(used))["probabilities"].fixed
         for k, row in enumerate(theta.values):
-            pieces += [Directions.logits(row[self._span(c)], used[k, self._span(c)]) for c in self.columns]
+            pieces += [
+                Directions.logits(row[span], used[k, span]).if_learnt(bool(learnt[k, span].any()))
+                for span in map(self._span, self.columns)
+            ]
         return Directions.joined(pieces)
 
     # talking to distributions

@@ -180,7 +180,8 @@ class DiscreteBlock(LimitedBlock):
 
     def directions(self, theta: Values) -> Directions:
         """Each by itself."""
-        return Directions.plain(np.ones(theta.values.size))
+        (allowed,) = self._limits(len(theta.values)).values()
+        return Directions.plain(np.ones(theta.values.size)).without(allowed.fixed.ravel())
 
     def _checked(self, name: str, given: Any, kind: type[Distribution]) -> Any:
         if not isinstance(given, int | float | kind):

@@ -239,7 +239,8 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
 
     def directions(self, theta: Members) -> Directions:
         """Those of all members."""
-        return Directions.joined([m.directions() for m in theta.members])  # type: ignore[attr-defined]
+        pairs: Any = zip(theta.members, self._fixed(theta.members), strict=True)
+        return Directions.joined([m.directions().if_learnt(f is None) for m, f in pairs])
 
     # talking to distributions
 

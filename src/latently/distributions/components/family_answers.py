@@ -49,7 +49,7 @@ class FamilyAnswers(Block):
                     chances = np.array([m.marginal(a).prob(codes) for m in members])
                     out[rows, j] = (R[:, rows].T @ chances).argmax(axis=1)
                 else:
-                    out[rows, j] = R[:, rows].T @ np.array([m.mean[a] for m in members])
+                    out[rows, j] = _mean([m.marginal(a) for m in members], R[:, rows].T)
         return out
 
     def interval(self, theta: Members, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
@@ -80,6 +80,13 @@ def _n_codes(members: list[Distribution], column: int, width: int) -> int:
     if not width and all(getattr(m, "IS_CODED", False) for m in own):
         return max(getattr(m, "n_categories", 2) for m in own)
     return width
+
+
+def _mean(members: list[Distribution], shares: Array) -> Array:
+    """(n,) means of mixtures of one-column distributions with shares (n, K), as their family takes them."""
+    kinds = {type(m) for m in members}
+    kind = kinds.pop() if len(kinds) == 1 else Distribution
+    return kind.mixed_mean(members, shares)[:, 0]
 
 
 def _quantile(members: list[Distribution], R: Array, q: float) -> Array:

@@ -1,7 +1,8 @@
 """Von Mises: angles around a circle, with a mean direction and a concentration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,16 @@ class VonMises(Columns, ExponentialFamily):
 
     def _mean(self) -> Array:
         return self.direction
+
+    @staticmethod
+    def mixed_mean(members: Sequence[Any], shares: Array) -> Array:
+        """Directions (n, d) of the mean vectors of mixtures of angles, with shares (n, K)."""
+        angles, lengths = (np.array(part) for part in zip(*((m.direction, m._length()) for m in members), strict=True))
+        return np.asarray(np.arctan2(shares @ (lengths * np.sin(angles)), shares @ (lengths * np.cos(angles))))
+
+    def _length(self) -> Array:
+        """Length of the mean vector: the expected cosine."""
+        return np.asarray(1 - _shortfall(self.concentration))
 
     def _variance(self) -> Array:
         return _variance(self.concentration)

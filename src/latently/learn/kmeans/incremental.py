@@ -68,12 +68,10 @@ class IncrementalModel(LloydModel):
             state = chunk.memo["incremental"] = State.of(self, params.centres, chunk)
         shift = np.empty(len(params.centres), np.float32)
         moved = ((params.centres - state.centres) ** 2).sum(axis=1)
-        kernels, C = compiled.kmeans.incremental, in_pairs(params.centres)
-        kernels.shrink(moved, self.frame.unit, shift)
-        state.total += kernels.advance(*state.table, C, shift, state.scratch, *state.kept)
-        state.centres = params.centres
-        sums = state.kept[2]
-        cost = kernels.cost_of(state.total, C, sums)
+        state.total, cost = compiled.kmeans.incremental.follow(
+            *state.table, in_pairs(params.centres), moved, shift, state.total, state.scratch, *state.kept
+        )
+        state.centres, sums = params.centres, state.kept[2]
         if not LEAST_COST * state.total <= cost < np.inf:
             return super().expect(params, chunk)
         weight, first = sums[:, -1].copy(), sums[:, : params.centres.shape[1]].copy()
@@ -88,8 +86,9 @@ def climbed(
     That is so where a cluster loses all of its rows, or where the cost is too small to be told from sums.
     """
     state, C, costs = State.of(model, start, chunk), in_pairs(start), np.empty(max_iter + 1)
+    work = np.zeros(len(start), np.float32), np.zeros(len(start))
     steps = compiled.kmeans.incremental.climb(
-        *state.table, C, len(start), state.scratch, *state.kept, tol, LEAST_COST, costs
+        *state.table, C, *work, state.scratch, *state.kept, tol, LEAST_COST, costs
     )
     if steps < 0:
         return None

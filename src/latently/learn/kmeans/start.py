@@ -67,11 +67,9 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
     tries, weights = 2 + int(np.log(k)), _weights(source)
     first = rows_at(X, _drawn(weights, rng.uniform(size=1)), frame)
     if isinstance(source, KeptSource) and len(source) == 1 and not frame.missing:
-        state = rng.get_state()
         whole = _spread_at_once(next(iter(source)), frame, first, rng.uniform(size=(k - 1, tries)))
         if whole is not None:
             return whole
-        rng.set_state(state)
     centres = np.empty((k, len(frame.origin)))
     centres[:1] = first
     with mapping(source) as over_chunks:
@@ -88,7 +86,13 @@ def _spread_at_once(chunk: Chunk, frame: Frame, first: Array, draws: Array) -> A
     d = len(frame.origin)
     centres = np.zeros((len(draws) + 1, d + d % 2))
     centres[:1, :d] = first
-    work = transposed_block(chunk.n_rows, d), *np.empty((2, chunk.n_rows))
+    tries = draws.shape[1]
+    work = (
+        transposed_block(chunk.n_rows, d),
+        *np.empty((2, chunk.n_rows)),
+        np.zeros((tries, d + d % 2)),
+        np.zeros(tries),
+    )
     found = compiled.kmeans.lloyd.spread(*_table(chunk, frame), draws, centres, *work)
     return centres[:, :d].copy() if found else None
 

@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from latently.distributions import Gaussian
 from latently.distributions.inputs import ColumnError, patterns
+from latently.predict.fingerprint import Fingerprint
 from latently.predict.linear.evidence import Array
 from latently.predict.linear.sums import RegressionStatistics, joint_moments
 
@@ -73,7 +74,8 @@ def completed(table: Array, weights: Array | None) -> RegressionStatistics:
     every = np.ones(len(table)) if weights is None or not len(weights) else weights
     rows, shares = _expected(table, joint.mean, joint.covariance, float(every.sum()))
     moments = joint.expected_statistics(table, weights)
-    return RegressionStatistics(moments, moments - joint_moments(rows[:, :-1], rows[:, -1], every * shares))
+    lost = moments - joint_moments(rows, every * shares)
+    return RegressionStatistics(moments, lost, Fingerprint.of(table, every))
 
 
 def _joint(table: Array, weights: Array | None) -> Gaussian:

@@ -16,7 +16,7 @@ from latently.predict.linear.answers import RegressionAnswers
 from latently.predict.linear.evidence import Array, Hyper, Problem, State
 from latently.predict.linear.incomplete import completed
 from latently.predict.linear.posterior import bayes, least_squares
-from latently.predict.linear.sums import RegressionStatistics, joint_moments, read_targets
+from latently.predict.linear.sums import RegressionStatistics, read_targets
 from latently.predict.rows import part, total
 from latently.predict.scores import RegressorScore
 from latently.predict.tables import brings_targets, read_named
@@ -181,7 +181,7 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
                     f"y has {len(y if targets is None else targets)} targets, but X has at least {chunk.stop} rows"
                 )
             w = part(weights, chunk) if chunk.weights is None else chunk.weights
-            return RegressionStatistics.of_complete(joint_moments(chunk.X, y, w))
+            return RegressionStatistics.of(chunk.X, y, w)
 
         return total(rows, of_chunk)
 

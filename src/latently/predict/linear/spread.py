@@ -12,9 +12,9 @@ from scipy.special import digamma, polygamma
 
 from latently.predict.linear.evidence import EPS, Array, Hyper, Spectrum, State
 
-# Prior of rho in units of the mean eigenvalue: rho^0.2 / (1 + rho)^0.4 per unit of log rho, proper at both ends and
-# so weak that intervals hold what they say with strong signals and with none.
-_TAIL = 0.2
+# Prior of rho in units of the mean eigenvalue, per unit of log rho: rho^0.02 where signals are strong, rho^-0.05 where
+# there is none, so weak that intervals of a few rows hold what they say at every strength.
+_STRONG, _NONE = 0.02, 0.05
 _COARSE = np.linspace(-60.0, 20.0, 161)  # log rho, in the same units
 _FINE = 81
 # Points with less than this share of the highest density are not looked at again.
@@ -114,7 +114,7 @@ def _at_fixed_weights(spectrum: Spectrum, ratio: Array, best: State, hyper: Hype
 def _shares(log: Array, ratio: Array, spectrum: Spectrum) -> Array:
     """(g,) probabilities on a grid that is even in log ratio."""
     unit = max(float(spectrum.values.mean()) if len(spectrum.values) else 1.0, 1e-300)
-    log = log + _TAIL * (np.log(ratio / unit) - 2 * np.log1p(ratio / unit))
+    log = log + _STRONG * np.log(ratio / unit) - (_STRONG + _NONE) * np.log1p(ratio / unit)
     weight = np.exp(log - log.max())
     return np.asarray(weight / weight.sum())
 

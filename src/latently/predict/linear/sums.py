@@ -1,7 +1,7 @@
 """The sums that a linear regression learns from, and its targets."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,8 @@ from sklearn.utils.validation import column_or_1d
 from latently.distributions import covariance as cov
 from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import Additive, Moments, refuse_lost
-from latently.predict.statistics import NEVER_LEARNT
+from latently.predict.fingerprint import Fingerprint
+from latently.predict.statistics import NEVER_LEARNT, uncertain_mean
 
 Array = NDArray[np.float64]
 
@@ -25,22 +26,27 @@ class RegressionStatistics(Additive):
         Of all rows, with missing inputs as expected.
     lost
         What of them is only expected: the part that a row with missing inputs does not count for.
+    values
+        Which columns are constant.
     """
 
     moments: Moments
     lost: Moments
+    values: Fingerprint
 
     @classmethod
-    def of_complete(cls, moments: Moments) -> "RegressionStatistics":
+    def of(cls, X: NDArray[Any], y: Array, weights: Array) -> Self:
         """Sums over rows without missing inputs."""
-        zero = np.zeros_like
-        return cls(moments, Moments(np.asarray(0.0), moments.centre, zero(moments.first), zero(moments.second)))
+        table = joined(X, y)
+        moments, zero = joint_moments(table, weights), np.zeros_like
+        lost = Moments(np.asarray(0.0), moments.centre, zero(moments.first), zero(moments.second))
+        return cls(moments, lost, Fingerprint.of(table, weights))
 
     def told(self) -> Moments:
         """Moments of what the rows say of the weights."""
         return self.moments - self.lost if self.lost.second.any() else self.moments
 
-    def settled(self, before: "RegressionStatistics") -> "RegressionStatistics":
+    def settled(self, before: Self) -> Self:
         """Refuse what cannot be the sum over rows: less than no weight, less than no squares."""
         weight, known = float(self.moments.weight), float(before.moments.weight)
         squares, bound = np.diagonal(self.moments.scatter()), np.diagonal(before.moments.scatter())
@@ -49,10 +55,16 @@ class RegressionStatistics(Additive):
             raise ValueError(NEVER_LEARNT)
         if weight <= 1e-12 * known:
             raise ValueError("no rows would be left: a regression on nothing has no weights")
-        constant = squares == 0
-        had = np.diagonal(before.moments.about(self.moments.mean()).second)
+        mean = self.moments.mean()
+        had = np.diagonal(before.moments.about(mean).second)
+        constant = self.values.is_constant(mean, uncertain_mean(had, np.asarray(weight)))
         refuse_lost(had, squares, np.where(constant, 0.0, weight))
         return self
+
+
+def former_statistics(moments: Moments, lost: Moments) -> RegressionStatistics:
+    """Statistics of a version that kept no fingerprint."""
+    return RegressionStatistics(moments, lost, Fingerprint.unknown(len(moments.centre)))
 
 
 def read_targets(y: Any) -> Array:
@@ -70,17 +82,21 @@ def read_targets(y: Any) -> Array:
     return targets
 
 
-def joint_moments(X: NDArray[Any], y: Array, weights: Array) -> Moments:
-    """Moments of the columns and the target about their mean."""
+def joined(X: NDArray[Any], y: Array) -> Array:
+    """Complete inputs and targets in one table, the targets last."""
     if np.isnan(X).any():
         raise ValueError("partial_fit and forget need complete rows: fit marginalises missing inputs over all rows")
-    d = X.shape[1]
-    table = np.empty((len(X), d + 1))
-    table[:, :d], table[:, d] = X, y
+    table = np.empty((len(X), X.shape[1] + 1))
+    table[:, :-1], table[:, -1] = X, y
+    return table
+
+
+def joint_moments(table: Array, weights: Array) -> Moments:
+    """Moments of the columns and the target about their mean."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = cov.joint_moments(table, weights if len(weights) else None)
     squares = np.diagonal(found.second)
     if not np.isfinite(squares).all():
         j = int(np.argmin(np.isfinite(squares)))
-        raise ColumnError(f"x{j}" if j < d else "y", "has values too large to be squared: rescale it")
+        raise ColumnError(f"x{j}" if j < len(squares) - 1 else "y", "has values too large to be squared: rescale it")
     return found

@@ -24,6 +24,7 @@ from latently.sequence.hmm.criteria import CriteriaMixin
 from latently.sequence.hmm.evaluate import EvaluateMixin
 from latently.sequence.hmm.filtering import FilterMixin
 from latently.sequence.hmm.fit import FitPlan, run, warn_collapsed
+from latently.sequence.hmm.fixed import FixedMixin
 from latently.sequence.hmm.given import GivenMixin
 from latently.sequence.hmm.missing import MissingValuesMixin
 from latently.sequence.hmm.online import OnlineMixin
@@ -48,6 +49,7 @@ class BaseHMM(
     StandardErrorsMixin,
     CriteriaMixin,
     OnlineMixin,
+    FixedMixin,
     GivenMixin,
     ABC,
 ):
@@ -126,10 +128,11 @@ class BaseHMM(
 
     def _rule(self) -> ChainRule:
         K = self.n_components
-        is_stationary = isinstance(self.startprob, str)
-        if is_stationary and self.startprob != "stationary":
-            raise ValueError(f"startprob must be 'stationary', probabilities or None, not {self.startprob!r}")
-        start = check_fixed("startprob", None if is_stationary else self.startprob, (K,))
+        given = self._fixed_chain("startprob")
+        is_stationary = isinstance(given, str)
+        if is_stationary and given != "stationary":
+            raise ValueError(f"startprob must be 'stationary', probabilities or None, not {given!r}")
+        start = check_fixed("startprob", None if is_stationary else given, (K,))
         transition = check_fixed("transmat", self._fixed_transitions(), (K, K))
         start[self._given_zeros("s", (K,)) & np.isnan(start)] = 0.0
         transition[self._given_zeros("t", (K, K)) & np.isnan(transition)] = 0.0
@@ -158,7 +161,7 @@ class BaseHMM(
         return lambda a, b: emission.log_density(params.theta, X[a:b])
 
     def _fixed_transitions(self) -> Any:
-        return self.transmat
+        return self._fixed_chain("transmat")
 
     def _learning_rule(self) -> Any:
         return self._rule()

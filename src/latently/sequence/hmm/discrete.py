@@ -16,6 +16,7 @@ from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.fast import CategoricalEmission
 from latently.sequence.emissions.start import StartData, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.fixed import matched
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 
@@ -40,6 +41,9 @@ class CategoricalHMM(BaseHMM):
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), e(missions).
     startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
+    fixed
+        Parameters that are not learnt, by name: `startprob`, `transmat`, and `emissionprob` with rows of NaN for the
+        states whose probabilities are learnt.
 
     Attributes
     ----------
@@ -57,6 +61,7 @@ class CategoricalHMM(BaseHMM):
     """
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissionprob_"}
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissionprob")
 
     def __init__(
         self,
@@ -76,6 +81,7 @@ class CategoricalHMM(BaseHMM):
         implementation: str = "log",
         startprob: Any = None,
         transmat: Any = None,
+        fixed: Any = None,
         n_init: int = 1,
         low_memory: bool = False,
     ) -> None:
@@ -94,6 +100,7 @@ class CategoricalHMM(BaseHMM):
         self.implementation = implementation
         self.startprob = startprob
         self.transmat = transmat
+        self.fixed = fixed
         self.n_init = n_init
         self.low_memory = low_memory
 
@@ -153,6 +160,9 @@ class CategoricalHMM(BaseHMM):
         events = np.where(possible, check_prior("emissionprob_prior", self.emissionprob_prior, shape) - 1, 0.0)
         trials = np.repeat(events.sum(axis=1, keepdims=True), shape[1], axis=1)
         block = CategoryBlock((0,), ("0",), None, events, trials, (shape[1],), possible)
+        rows = self._fixed_rows("emissionprob", shape[1])
+        for k in np.flatnonzero(~np.isnan(rows).all(axis=1)):
+            block = block.with_fixed(len(rows), int(k), (0,), {"probabilities": rows[k]})
         return CategoricalEmission(block, np.arange(self.n_components), "e" in self.params)
 
     def _theta(self) -> Values:
@@ -166,7 +176,8 @@ class CategoricalHMM(BaseHMM):
         if "e" not in self.init_params and self._has("emissionprob_"):
             C = int(np.shape(self.emissionprob_)[-1])
         self.__dict__["_n_symbols"] = C
-        return {"emissionprob_": rng.dirichlet(np.full(C, 5.0), size=self.n_components)}
+        start = rng.dirichlet(np.full(C, 5.0), size=self.n_components)
+        return {"emissionprob_": matched(start, self._fixed_rows("emissionprob", C))}
 
     def _store_theta(self, theta: Values) -> None:
         self._store(emissionprob_=theta.values)
@@ -192,6 +203,8 @@ class PoissonHMM(BaseHMM):
         Letters of what is learnt, and of what gets starting values: s(tart), t(ransitions), l(ambdas).
     startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
+    fixed
+        Parameters that are not learnt, by name: `startprob`, `transmat`, `lambdas`, with NaN for what is learnt.
 
     Attributes
     ----------
@@ -207,6 +220,7 @@ class PoissonHMM(BaseHMM):
     """
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "l": "lambdas_"}
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "lambdas")
 
     n_components: int = 1
     startprob_prior: Any = 1.0
@@ -224,6 +238,7 @@ class PoissonHMM(BaseHMM):
     _: KW_ONLY
     startprob: Any = None
     transmat: Any = None
+    fixed: Any = None
     n_init: int = 1
     low_memory: bool = False
 
@@ -243,6 +258,9 @@ class PoissonHMM(BaseHMM):
             np.broadcast_to(np.asarray(v, dtype=np.float64), shape) for v in (self.lambdas_prior, self.lambdas_weight)
         )
         block = CountBlock(tuple(range(shape[1])), tuple(map(str, range(shape[1]))), None, events, exposure)
+        rates = self._fixed_rows("lambdas", shape[1])
+        for k, c in np.argwhere(~np.isnan(rates)).tolist():
+            block = block.with_fixed(len(rates), k, (c,), {"rate": rates[k, c]})
         return Emission(block, np.arange(self.n_components), "l" in self.params)
 
     def _theta(self) -> Values:
@@ -261,7 +279,8 @@ class PoissonHMM(BaseHMM):
             return {"lambdas_": None}
         centres = k_means(data, self.n_components, rng)
         jitter = rng.uniform(0.9, 1.1, size=centres.shape)
-        return {"lambdas_": np.maximum(centres, 0.1 * filled(X).mean(axis=0) + 1e-3) * jitter}
+        start = np.maximum(centres, 0.1 * filled(X).mean(axis=0) + 1e-3) * jitter
+        return {"lambdas_": matched(start, self._fixed_rows("lambdas", X.shape[1]))}
 
     def _store_theta(self, theta: Values) -> None:
         self._store(lambdas_=theta.values)

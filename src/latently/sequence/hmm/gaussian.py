@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from latently.distributions.components.gaussian.block import GaussianBlock
+from latently.distributions.components.gaussian.constraints import read_constraints
+from latently.distributions.components.gaussian.fixed import FixedGaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.floor import Floor
@@ -14,6 +16,7 @@ from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.fast import GaussianEmission
 from latently.sequence.emissions.start import StartData, covariance_start, filled, k_means
 from latently.sequence.hmm.base import BaseHMM
+from latently.sequence.hmm.fixed import matched
 from latently.sequence.inference.chain import Array
 
 
@@ -57,6 +60,9 @@ class GaussianHMM(BaseHMM):
         "stationary", or fixed probabilities of the first state with NaN where they are learnt.
     transmat
         Fixed transition probabilities, NaN where they are learnt.
+    fixed
+        Parameters that are not learnt, by name, as in `GaussianMixture`: `startprob`, `transmat`, `means` and
+        `covariances`, with NaN for what is learnt. A matrix of covariances is fixed as a whole or not at all.
     n_init
         Number of starts, of which the best is kept.
     low_memory
@@ -84,6 +90,7 @@ class GaussianHMM(BaseHMM):
     """
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "m": "means_", "c": "covars_"}
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "means", "covariances")
 
     n_components: int = 1
     covariance_type: str = "diag"
@@ -105,6 +112,7 @@ class GaussianHMM(BaseHMM):
     _: KW_ONLY
     startprob: Any = None
     transmat: Any = None
+    fixed: Any = None
     n_init: int = 1
     low_memory: bool = False
 
@@ -134,7 +142,10 @@ class GaussianHMM(BaseHMM):
     def _emission(self, X: Array | None) -> GaussianEmission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[1]
         floor = None if X is None else Floor.of(X)
-        block = gaussian_block(d, self.covariance_type, self._prior(d), floor, self.params)
+        block: GaussianBlock = gaussian_block(d, self.covariance_type, self._prior(d), floor, self.params)
+        given = {name: self._fixed(name) for name in ("means", "covariances") if self._fixed(name) is not None}
+        if found := read_constraints(given, None, None, kind=block.kind, k=self.n_components, d=d):
+            block = FixedGaussianBlock(**vars(block), constraints=found)
         complete = X is not None and not np.isnan(X.sum())
         return GaussianEmission(block, np.arange(self.n_components), complete=complete)
 
@@ -179,9 +190,10 @@ class GaussianHMM(BaseHMM):
             raise ValueError(f"covariance_type must be one of {KINDS}, not {self.covariance_type!r}")
         K, found = self.n_components, dict[str, Any]()
         if self._starts("m"):
-            found["means_"] = k_means(data, K, rng)
+            found["means_"] = matched(k_means(data, K, rng), self._fixed_rows("means", X.shape[1]))
         if self._starts("c"):
-            found["covars_"] = covariance_start(X, filled(X).mean(axis=0), self.covariance_type, K, self.min_covar)
+            start = covariance_start(X, filled(X).mean(axis=0), self.covariance_type, K, self.min_covar)
+            found["covars_"] = known(self._fixed("covariances"), start)
         return found
 
     def _store_theta(self, theta: GaussianParams) -> None:
@@ -195,6 +207,12 @@ KINDS = ("spherical", "diag", "full", "tied")
 def gaussian_block(d: int, kind: Any, prior: GaussianPrior, floor: Floor | None, learn: str) -> GaussianBlock:
     """Gaussian components of all columns of a table."""
     return GaussianBlock(tuple(range(d)), tuple(map(str, range(d))), kind, prior, None, floor, learn)
+
+
+def known(fixed: Any, start: Array) -> Array:
+    """Starting values with what is fixed in its place, if that is of their shape."""
+    given = np.asarray(np.nan if fixed is None else fixed, dtype=np.float64)
+    return np.where(np.isnan(given), start, given) if given.shape in ((), start.shape) else start
 
 
 def check_covars(value: Any, kind: str, K: int) -> Array:

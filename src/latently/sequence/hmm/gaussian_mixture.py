@@ -49,6 +49,8 @@ class GMMHMM(BaseHMM):
         c(ovariances), w(eights).
     startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
+    fixed
+        Parameters that are not learnt, by name: `startprob` and `transmat`.
 
     Attributes
     ----------
@@ -93,6 +95,7 @@ class GMMHMM(BaseHMM):
     _: KW_ONLY
     startprob: Any = None
     transmat: Any = None
+    fixed: Any = None
     n_init: int = 1
     low_memory: bool = False
 

@@ -17,11 +17,11 @@ def check_probabilities(name: str, values: Any, shape: tuple[int, ...]) -> Array
     p = np.asarray(values, dtype=np.float64)
     if p.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, not {p.shape}")
-    if not np.isfinite(p).all() or (p < 0).any():
-        raise ValueError(f"{name} must be finite and not negative, got {p.tolist()}")
     sums = np.atleast_1d(p.sum(axis=-1))
-    wrong = np.abs(sums - 1.0) > _SUM_TO_ONE
-    if wrong.any():
+    wrong = ~(np.abs(sums - 1.0) <= _SUM_TO_ONE)
+    if not p.min(initial=0.0) >= 0 or wrong.any():
+        if not np.isfinite(p).all() or (p < 0).any():
+            raise ValueError(f"{name} must be finite and not negative, got {p.tolist()}")
         row = int(np.argmax(wrong))
         where = f"row {row} of {name}" if p.ndim > 1 else name
         raise ValueError(f"{where} must sum to 1, not to {sums[row]:.6g}")
