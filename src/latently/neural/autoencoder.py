@@ -156,11 +156,11 @@ class Autoencoder(CodeEstimator):
         return self
 
     def _tensors(self, rows: Array) -> tuple[Array, Array]:
-        seen = (rows == rows).astype(float)  # noqa: PLR0124 - NaN is not equal to itself
+        seen = (rows == rows).astype(float)
         return self.scaling_.apply(rows), seen
 
     def _build(self) -> nn.Module:
-        d, n_in, widths = self.n_features_in_, self.scaling_.n_inputs, tuple(self.hidden)
+        d, n_in, widths = self.n_features_in_, self.scaling_.n_inputs, self._widths
         encoder = mlp(n_in, widths, self.n_components, self.activation)
         decoder = mlp(self.n_components, widths[::-1], d, self.activation)
         return Code(encoder, decoder, sparse=self.sparsity > 0)

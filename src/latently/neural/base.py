@@ -20,7 +20,7 @@ from latently.learn.engine.cores import n_threads
 from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import check_fitted, generator
 from latently.learn.estimator.unconverged import warn_of_fit, warn_unconverged
-from latently.neural.inputs import Array, Scaling, as_tensor
+from latently.neural.inputs import Scaling, as_tensor
 from latently.neural.networks.activation import ACTIVATIONS
 from latently.neural.training.loop import Settings, Trained, train
 from latently.neural.training.session import chosen_device, session
@@ -32,6 +32,8 @@ POSITIVE = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 MISSING = [StrOptions({"error", "mask"})]
 ANSWERED_TOGETHER = 8192
+LARGE_IMAGE = 512
+"""Pixels from which on an image gives several threads enough to do; other fits are the same for any number."""
 
 
 class Fitted(BaseEstimator):
@@ -50,17 +52,13 @@ class Fitted(BaseEstimator):
 
 
 @stores_parameters
-class NeuralEstimator(Fitted):
-    """Base of neural models: a subclass says how its network is built and what it lowers.
+class Trainable(Fitted):
+    """Base of models that are trained: a subclass says how its network is built and what it lowers.
 
     Every neural model has these parameters and attributes.
 
     Parameters
     ----------
-    hidden
-        Widths of the hidden layers.
-    activation
-        "relu", "gelu", "silu", "tanh" or "linear".
     max_iter
         Epochs at most: passes over the rows that are learnt from.
     batch_size
@@ -93,9 +91,7 @@ class NeuralEstimator(Fitted):
     """
 
     _: KW_ONLY
-    hidden: Sequence[int] = (64,)
-    activation: str = "relu"
-    max_iter: int = 200
+    max_iter: int = 500
     batch_size: Any = "auto"
     learning_rate: float = 3e-3
     early_stopping: bool = True
@@ -107,8 +103,6 @@ class NeuralEstimator(Fitted):
     verbose: Any = 0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden": [tuple, list],
-        "activation": [StrOptions(set(ACTIVATIONS))],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [POSITIVE, StrOptions({"auto"})],
         "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
@@ -120,8 +114,6 @@ class NeuralEstimator(Fitted):
         "device": [str],
         "verbose": ["verbose"],
     }
-    _parallel: ClassVar[bool] = False
-    """Whether batches are large enough for several threads."""
 
     @abstractmethod
     def _build(self) -> nn.Module:
@@ -139,7 +131,6 @@ class NeuralEstimator(Fitted):
         every: int = 10,
     ) -> tuple[Trained, NDArray[np.int64]]:
         """Train the network, keep its weights and how it went; also gives which rows were held out."""
-        _check_widths(self.hidden)
         rng, device = generator(self.random_state), chosen_device(self.device)
         given = _tensors(data, device) if isinstance(data, Sequence) else data
         share = self.validation_fraction if self.early_stopping else 0.0
@@ -155,11 +146,12 @@ class NeuralEstimator(Fitted):
     def _settings(self, n: int, checkpoint: Any) -> Settings:
         size = min(max(n // 16, 32), 256) if self.batch_size == "auto" else int(self.batch_size)
         about = fingerprint(self.get_params(deep=False)) if checkpoint is not None else ""
-        patience = (self.n_iter_no_change, self.tol)
-        return Settings(self.max_iter, min(size, n), self.learning_rate, *patience, fingerprint=about)
+        plateau = (self.n_iter_no_change, self.tol)
+        return Settings(self.max_iter, min(size, n), self.learning_rate, *plateau, fingerprint=about)
 
     def _session(self, seed: int | None = None) -> AbstractContextManager[None]:
-        return session(n_threads() if self._parallel else 1, seed)
+        large = np.prod(getattr(self, "image_shape_", (1,))) >= LARGE_IMAGE
+        return session(n_threads() if large else 1, seed)
 
     def _keep(self, module: nn.Module, found: Trained, held_out: bool) -> None:
         self.weights_ = weights_of(module)
@@ -169,8 +161,8 @@ class NeuralEstimator(Fitted):
         warn_unconverged(found.reason, "max_iter", self.max_iter)
         if found.reason == "diverged":
             warn_of_fit(
-                f"the loss was not a number in epoch {self.n_iter_ + 1}: the fit stopped there and the weights of epoch "
-                f"{self.best_iter_} were restored; lower learning_rate, which is {self.learning_rate}"
+                f"the loss was not a number in epoch {self.n_iter_ + 1}: the fit stopped there, and the weights of "
+                f"epoch {self.best_iter_} were restored; lower learning_rate, which is {self.learning_rate}"
             )
 
     # answers
@@ -197,16 +189,37 @@ class NeuralEstimator(Fitted):
         return self._session(int(generator(random_state).randint(2**31 - 1)))
 
 
+@stores_parameters
+class NeuralEstimator(Trainable):
+    """Base of models with hidden layers.
+
+    Parameters
+    ----------
+    hidden
+        Widths of the hidden layers.
+    activation
+        "relu", "gelu", "silu", "tanh" or "linear".
+    """
+
+    _: KW_ONLY
+    hidden: Sequence[int] = (64,)
+    activation: str = "relu"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hidden": [tuple, list],
+        "activation": [StrOptions(set(ACTIVATIONS))],
+        **Trainable._parameter_constraints,
+    }
+
+    @property
+    def _widths(self) -> tuple[int, ...]:
+        """The hidden layers, checked."""
+        given: Sequence[Any] = self.hidden
+        wrong = [one for one in given if isinstance(one, bool) or not isinstance(one, Integral) or int(one) < 1]
+        if wrong:
+            raise ValueError(f"hidden must be widths of layers, whole numbers of at least 1; got {wrong[0]!r}")
+        return tuple(map(int, given))
+
+
 def _tensors(data: Sequence[Any], device: torch.device) -> TensorRows:
     return TensorRows(tuple(one if isinstance(one, Tensor) else as_tensor(one, device) for one in data))
-
-
-def _check_widths(hidden: Sequence[int]) -> None:
-    wrong = [width for width in hidden if isinstance(width, bool) or not isinstance(width, Integral) or width < 1]
-    if wrong:
-        raise ValueError(f"hidden must be widths of layers, whole numbers of at least 1; got {wrong[0]!r}")
-
-
-def finite(values: Any) -> Array:
-    """Answers as doubles."""
-    return np.asarray(values, dtype=np.float64)

@@ -54,6 +54,15 @@ def read_table(estimator: Any, X: Any, *, reset: bool, missing: str = "error", m
     return np.asarray(rows, dtype=np.float64)
 
 
+def refuse_constant(estimator: Any, rows: Array) -> None:
+    """An error where a column is constant, which no density describes; it names the column."""
+    spread, size = np.ptp(rows, axis=0), np.abs(rows).max(axis=0)
+    flat = np.flatnonzero(spread <= CONSTANT * size)
+    if len(flat):
+        names = getattr(estimator, "feature_names_in_", frames.default_names(rows.shape[1]))
+        raise ValueError(f"column {str(names[flat[0]])!r} of X is constant, which is no density: leave it out")
+
+
 @dataclass(frozen=True, eq=False)
 class Scaling:
     """Centre and scale (d,) of columns, and whether missing values get columns of their own.
@@ -124,7 +133,7 @@ def read_images(estimator: Any, X: Any, *, reset: bool) -> Array:
 def _of_arrays(X: NDArray[Any]) -> Array:
     if X.ndim not in (3, 4):
         raise ValueError(
-            f"X must hold images, (n, height, width) or (n, channels, height, width), or be a table; got shape {X.shape}"
+            f"X must be images, (n, height, width) or (n, channels, height, width), or a table; got shape {X.shape}"
         )
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X holds images of dtype {X.dtype}: give numbers")
@@ -136,7 +145,7 @@ def _of_arrays(X: NDArray[Any]) -> Array:
         at = np.argwhere(bad)[0].tolist()
         value = images[tuple(at)]
         raise ValueError(
-            f"image {at[0]} of X contains {value} at channel {at[1]}, row {at[2]}, column {at[3]}: replace it by a number"
+            f"image {at[0]} of X has {value} at channel {at[1]}, row {at[2]}, column {at[3]}: replace it by a number"
         )
     return images
 

@@ -76,6 +76,10 @@ RECORDS = {
     "density-boxes/1": "latently.detect.boxes:Boxes",
     # factors
     "robust-distances/1": "latently.factor.pca.robust:Distances",
+    # neural models
+    "neural-scaling/1": "latently.neural.inputs:Scaling",
+    "neural-labelling/1": "latently.neural.energy.labels:Labelling",
+    "neural-columns/1": "latently.neural.pretext.columns:MixedColumns",
     # preparation of tables
     "column-curve/1": "latently.prepare.columns:Curve",
     "column-step/1": "latently.prepare.columns:NumericStep",

@@ -1,8 +1,8 @@
 """The training loop of all neural models.
 
 An epoch takes every row once, in random order, in batches; each player takes a step of Adam with clipped gradients.
-The held-out loss (or, without held-out rows, the training loss) judges it. When that has not fallen for some epochs, the
-best weights come back and the learning rate is cut; after the last cut the fit has converged. The best weights are kept.
+The held-out loss (or, without held-out rows, the training loss) judges it. When that has not fallen for some epochs,
+the best weights come back and the learning rate is cut; after the last cut the fit has converged. The best are kept.
 """
 
 import math
@@ -41,7 +41,7 @@ class Settings:
 class Trained:
     """How training went: mean loss of each epoch, held-out losses, and why it ended.
 
-    The reason is "converged", "max_iter", "interrupted" or "diverged"; `best_iter` is the epoch whose weights were kept.
+    The reason is "converged", "max_iter", "interrupted" or "diverged"; `best_iter` is the epoch of the kept weights.
     """
 
     losses: list[float]
@@ -95,7 +95,7 @@ class _Loop:
         self.task, self.rows, self.fitted, self.held_out = task, rows, fitted, held_out
         self.settings, self.draw = settings, draw
         self.optimizers = [
-            torch.optim.Adam(player.parameters, lr=settings.learning_rate, fused=True) for player in task.players
+            torch.optim.Adam(player.parameters, settings.learning_rate, fused=True) for player in task.players
         ]
         self.cuts, self.stale = 0, 0
         self.mark, self.best = math.inf, math.inf
@@ -159,7 +159,7 @@ class _Loop:
                     loss = player.loss(batch)
                     if not math.isfinite(value := float(loss.detach())):
                         raise Diverged
-                    loss.backward()  # type: ignore[no-untyped-call]
+                    loss.backward()
                     norm = torch.nn.utils.clip_grad_norm_(player.parameters, self.settings.clip)
                     if not math.isfinite(float(norm)):
                         raise Diverged

@@ -52,9 +52,7 @@ def moments_of(optimizers: Sequence[torch.optim.Optimizer]) -> list[list[dict[st
     ]
 
 
-def load_moments(
-    optimizers: Sequence[torch.optim.Optimizer], moments: list[list[dict[str, NDArray[Any]]]]
-) -> None:
+def load_moments(optimizers: Sequence[torch.optim.Optimizer], moments: list[list[dict[str, NDArray[Any]]]]) -> None:
     """Let optimisers go on from what they remembered."""
     for optimizer, memory in zip(optimizers, moments, strict=True):
         state = {i: {k: torch.from_numpy(v.copy()) for k, v in one.items()} for i, one in enumerate(memory)}
