@@ -14,8 +14,6 @@ from latently.checks.rows import reads_sequences
 Array = NDArray[Any]
 VERBS = ("predict", "predict_proba", "score_samples", "transform")
 ROWS = 60
-_EMPTY = Parameter.empty
-_NO_TARGET = Parameter("y", Parameter.KEYWORD_ONLY, default=None)
 # Attributes that tell about the way, not about the result.
 _TOLD = ("n_iter_", "trace_", "lower_bounds_", "labels_")
 
@@ -79,7 +77,7 @@ class Case:
 
     def has(self, *verbs: str) -> bool:
         """Whether it has all of these methods."""
-        return all(hasattr(self.estimator, verb) and _asks_rows_alone(self.estimator, verb) for verb in verbs)
+        return all(hasattr(self.estimator, verb) and _of_rows_alone(self.estimator, verb) for verb in verbs)
 
     def takes(self, name: str, method: str = "fit") -> bool:
         """Whether a method has a parameter of this name."""
@@ -127,9 +125,7 @@ class Case:
     def answers(self, model: Any, X: Any = None) -> dict[str, Array]:
         """Ask a fitted model about rows, by every verb it has."""
         X = self.X if X is None else X
-        said = {
-            verb: getattr(model, verb)(X) for verb in VERBS if hasattr(model, verb) and _asks_rows_alone(model, verb)
-        }
+        said = {verb: getattr(model, verb)(X) for verb in VERBS if hasattr(model, verb) and _of_rows_alone(model, verb)}
         found: dict[str, Array] = {}
         for verb, answer in said.items():
             parts = answer if isinstance(answer, tuple) else (answer,)
@@ -149,11 +145,12 @@ class Case:
         return self.new(**start, n_init=1, max_iter=5)
 
 
-def _asks_rows_alone(model: Any, verb: str) -> bool:
+def _of_rows_alone(model: Any, verb: str) -> bool:
     """Whether `score_samples` needs rows alone, and not also a target whose density given the rows it is."""
-    return (
-        verb != "score_samples" or signature(model.score_samples).parameters.get("y", _NO_TARGET).default is not _EMPTY
-    )
+    if verb != "score_samples":
+        return True
+    target = signature(model.score_samples).parameters.get("y")
+    return target is None or target.default is not Parameter.empty
 
 
 def _is_start(name: str) -> bool:

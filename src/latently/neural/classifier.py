@@ -53,7 +53,8 @@ class NeuralClassifier(_Classes, DecideMixin, ClassifierMixin, NeuralEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """(n, K) probabilities of the classes, with the temperature that suits held-out rows best."""
-        return np.asarray(softmax(self._logits(X) / self.temperature_, axis=1))
+        logits = self._logits(X)
+        return np.asarray(softmax(logits / self.temperature_, axis=1))
 
     def predict_log_proba(self, X: Any) -> Array:
         """(n, K) logarithms of the probabilities."""
@@ -62,7 +63,8 @@ class NeuralClassifier(_Classes, DecideMixin, ClassifierMixin, NeuralEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) classes of highest probability."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
 
 def classification(module: nn.Module) -> Task:

@@ -190,12 +190,12 @@ class DomainAdversarialClassifier(NeuralClassifier):
         check_fitted(self)
         return self._of_scaled(self.scaling_.apply(read_table(self, X, reset=False, missing=self.missing)))
 
-    def transform(self, X: Any) -> Array:
+    def features(self, X: Any) -> Array:
         """(n, k) features that both domains have in common."""
         check_fitted(self)
         rows = self.scaling_.apply(read_table(self, X, reset=False, missing=self.missing))
-        features: Array = self._answer(self._network().features, rows)
-        return features
+        common: Array = self._answer(self._network().features, rows)
+        return common
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

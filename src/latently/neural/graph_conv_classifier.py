@@ -17,7 +17,7 @@ from latently.learn.estimator.table import check_fitted
 from latently.neural.base import NeuralEstimator
 from latently.neural.classifier import NeuralClassifier
 from latently.neural.graph_inputs import Nodes, graph_list, is_graph_list, labelled_nodes, one_graph
-from latently.neural.inputs import Array, Scaling, read_table
+from latently.neural.inputs import Array, Scaling, as_tensor, read_table
 from latently.neural.networks.graph import GraphNetwork, Graphs, normalised_adjacency
 from latently.neural.training.session import chosen_device
 from latently.neural.training.task import Batch, Task
@@ -76,7 +76,7 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
     dropout
         Share of the features that are set to zero in training.
     activation, max_iter, batch_size, learning_rate, early_stopping, validation_fraction, n_iter_no_change, tol
-        Training, as in `latently.neural.base.NeuralEstimator`. Batches are of nodes, which see all others, or of graphs.
+        Training, as in `latently.neural.base.NeuralEstimator`. Batches are of nodes, which see all, or of graphs.
     random_state, device, verbose
         Seed, device and progress bar.
 
@@ -151,7 +151,7 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
         self.scaling_ = Scaling.of(table)
         device = chosen_device(self.device)
         graphs = Graphs.of([self.scaling_.apply(table)], [A], torch.float32, device)
-        return _NodeRows(graphs, torch.from_numpy(at).to(device), torch.from_numpy(codes).to(device)), codes
+        return _NodeRows(graphs, as_tensor(at, device), as_tensor(codes, device)), codes
 
     def _whole(self, X: Any, y: Any) -> tuple[Any, NDArray[np.int64]]:
         tables, adjacencies = graph_list(self, X, reset=True)
@@ -159,7 +159,7 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
         self.scaling_ = Scaling.of(np.concatenate(tables))
         device = chosen_device(self.device)
         scaled = [self.scaling_.apply(one) for one in tables]
-        return _GraphRows(scaled, adjacencies, torch.from_numpy(codes).to(device), device), codes
+        return _GraphRows(scaled, adjacencies, as_tensor(codes, device), device), codes
 
     def _held_out_logits(self, rows: Any, held_out: NDArray[np.int64]) -> Array:
         graphs, at, _ = rows.batch(torch.from_numpy(held_out))

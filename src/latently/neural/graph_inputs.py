@@ -69,7 +69,8 @@ def labelled_nodes(y: Any, train_mask: Any, n_nodes: int, who: str) -> tuple[NDA
         )
     if not mask.any():
         raise ValueError("no node has a label: train_mask must be true for at least one")
-    if len(plain(y)) != n_nodes:
-        raise ValueError(f"y has {len(plain(y))} labels for {n_nodes} nodes: give one for each")
+    given = np.asarray(plain(y))
+    if len(given) != n_nodes:
+        raise ValueError(f"y has {len(given)} labels for {n_nodes} nodes: give one for each")
     at = np.flatnonzero(mask)
-    return at, read_labels(np.asarray(plain(y))[at] if train_mask is not None else plain(y), who)
+    return at, read_labels(given[at], who)

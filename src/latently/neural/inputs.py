@@ -113,7 +113,7 @@ def read_images(estimator: Any, X: Any, *, reset: bool) -> Array:
     Sets (or compares) the estimator's `image_shape_`, and the number and names of columns of a table.
     """
     X = rows_and_target(X, None)[0] if isinstance(X, Dataset) else plain(X)
-    if frames.is_frame(X) or np.ndim(X) <= 2:
+    if frames.is_frame(X) or hasattr(X, "tocsr") or np.asarray(X).ndim <= 2:
         images = read_table(estimator, X, reset=reset)[:, None, None, :]
     else:
         images = _of_arrays(np.asarray(X))

@@ -196,6 +196,7 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
     def _expected_failed_checks(self) -> dict[str, str]:
         of_target = "score_samples and sample are of a target, given a row"
         return {
+            "check_array_api_input": of_target,
             "check_methods_subset_invariance": of_target,
             "check_methods_sample_order_invariance": of_target,
             "law_samples_are_possible": of_target,
@@ -215,8 +216,8 @@ def _read_targets(y: Any, n_rows: int, who: str) -> tuple[Array, bool]:
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     y = plain(y)
-    flat = np.ndim(y) < 2
-    values = as_matrix(np.asarray(y).reshape(-1, 1) if flat else y, name="y", dtype="float64", min_rows=0)
+    flat = np.asarray(y).ndim < 2
+    values = as_matrix(np.asarray(y).reshape(-1, 1) if flat else y, name="y", min_rows=0)
     if len(values) != n_rows:
         raise ValueError(f"y has {len(values)} targets for {n_rows} rows: give one for each row")
     return np.asarray(values, dtype=np.float64), flat

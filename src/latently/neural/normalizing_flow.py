@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import DensityMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor, nn
 
@@ -24,7 +24,7 @@ class _FlowFitted:
 
 
 @stores_parameters
-class NormalizingFlow(_FlowFitted, DensityMixin, NeuralEstimator):
+class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, NeuralEstimator):
     """A density as an invertible network that maps rows to a standard Gaussian.
 
     log p(x) is that of the Gaussian at z = f(x), plus the logarithm of the determinant of the Jacobian of f: exact, and
@@ -160,6 +160,10 @@ class NormalizingFlow(_FlowFitted, DensityMixin, NeuralEstimator):
             )
         z = generator(random_state).normal(size=(n_samples, self.n_features_in_))
         return self.inverse_transform(z, context)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_in_
 
 
 def _read_context(context: Any) -> Array:

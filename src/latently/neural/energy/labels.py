@@ -35,9 +35,10 @@ class Labelling:
     def of(cls, y: Any, n_rows: int, who: str, *, chained: bool) -> tuple[Self, Codes]:
         """What labels say, and their units (n, width), or codes (n,) of chains."""
         y = plain(y)
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-            found = cls(np.array([0, 1]), int(np.shape(y)[1]), True, False)
-            found._check_binary(y, chained)
+        shape = np.asarray(y).shape
+        if len(shape) == 2 and shape[1] > 1:
+            found = cls(np.array([0, 1]), int(shape[1]), True, False)
+            found._check_binary(chained)
         else:
             _, classes = encode(read_labels(y, who))
             found = cls(classes, len(classes), False, chained)
@@ -46,7 +47,7 @@ class Labelling:
             raise ValueError(f"y has {len(codes)} labels for {n_rows} rows: give one for each row")
         return found, codes
 
-    def _check_binary(self, y: Any, chained: bool) -> None:
+    def _check_binary(self, chained: bool) -> None:
         if chained:
             raise ValueError("binary labels and lengths do not go together: give labels (n,) for sequences")
         if self.width > MOST_BINARY:

@@ -18,7 +18,7 @@ def convolution(n_in: int, n_out: int, kind: str, stride: int = 1) -> nn.Sequent
 
 def _norm(channels: int) -> nn.Module:
     # statistics of each image alone: a row's answer does not depend on the others, and a batch may be of one
-    return nn.GroupNorm(min(4, channels) if channels % min(4, channels) == 0 else 1, channels)
+    return nn.GroupNorm(channels // 8 if channels % 8 == 0 else 1, channels)
 
 
 def block(n_in: int, n_out: int, kind: str, stride: int, *, residual: bool) -> nn.Sequential:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from latently.neural.training.session import drawing
+
 Batch = tuple[Any, ...]
 Loss = Callable[[Batch], Tensor]
 
@@ -67,8 +69,7 @@ class Task:
         criterion = self.criterion or self.players[-1].loss
         self.module.eval()
         total = 0.0
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)  # where a criterion draws, it draws the same every time
+        with torch.no_grad(), drawing(0):  # where a criterion draws, it draws the same every time
             for part in index.split(size):
                 total += float(criterion(rows.batch(part))) * len(part)
         self.module.train()
