@@ -117,7 +117,7 @@ def test_a_shifted_domain_is_carried_over_to(critic):
     rng = np.random.default_rng(0)
     y = np.arange(400) % 2
     X = rng.normal(size=(400, 2)) * [1.0, 0.5] + np.where(y[:, None] == 1, [1.5, 1.0], [-1.5, -1.0])
-    other = X + [3.0, 0.0]
+    other = X + np.array([3.0, 0.0])
     settings = {"hidden": (16,), "n_iter_no_change": 5, "random_state": 0}
     plain = DomainAdversarialClassifier(**settings).fit(X, y)
     adapted = DomainAdversarialClassifier(critic=critic, weight=1.0, **settings).fit(X, y, X_target=other)

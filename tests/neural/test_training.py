@@ -126,7 +126,7 @@ def test_a_diverged_estimator_says_so():
 def test_the_best_weights_are_kept_not_the_last():
     """With a huge learning rate the loss goes up and down; what is kept is the lowest that was seen."""
     with session(seed=0):
-        line, task, rows = a_line(lambda line, x: (line(x) - 3 * x).square().mean())
+        _, task, rows = a_line(lambda line, x: (line(x) - 3 * x).square().mean())
         settings = Settings(max_iter=15, batch_size=40, learning_rate=1.5, n_iter_no_change=50)
         found = train(task, rows, torch.arange(20), torch.arange(20, 40), settings)
         assert found.judged.index(min(found.judged)) + 1 == found.best_iter < 15
@@ -161,7 +161,7 @@ def test_gradients_are_clipped():
 def test_each_player_moves_its_own_parameters_only_and_takes_its_steps():
     first, second = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)
     module = torch.nn.ModuleList([first, second])
-    counts = {"first": 0, "second": 0}
+    counts = {"first": 0}
 
     def loss(name):
         def called(batch):
@@ -170,8 +170,6 @@ def test_each_player_moves_its_own_parameters_only_and_takes_its_steps():
 
         return called
 
-    task = Task(module, (Player(list(first.parameters()), loss("first"), steps=3), Player([], loss("second"))))
-    del task
     before = second.weight.clone()
     players = (Player(list(first.parameters()), loss("first"), steps=3),)
     rows = TensorRows((torch.ones(8, 1),))
