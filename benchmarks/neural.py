@@ -114,7 +114,8 @@ def flows(options: Any) -> bool:
         back = np.abs(model.inverse_transform(model.transform(test)) - test).max()
         print(
             f"{name:<16} n {len(train)}  flow {ours.mean():.4f}  zuko {theirs.mean():.4f} +- {error:.4f}  mixture of "
-            f"{best.n_components} {mixture.mean():.4f} +- {slack:.4f}  {model.n_iter_} epochs {seconds:.0f} s CPU  inverse {back:.1e}"
+            f"{best.n_components} {mixture.mean():.4f} +- {slack:.4f}  {model.n_iter_} epochs "
+            f"{seconds:.0f} s CPU  inverse {back:.1e}"
         )
         goals[f"{name}: at least the mixture, to two standard errors"] = ours.mean() > mixture.mean() - 2 * slack
         goals[f"{name}: zuko's, to 0.02 and two standard errors"] = ours.mean() > theirs.mean() - 0.02 - 2 * error
@@ -144,7 +145,7 @@ def densities(options: Any) -> bool:
         levels = np.linspace(0.05, 0.95, 19)
         gaps.append(np.abs((new_y[:, None] <= model.quantiles(new_x, levels)).mean(axis=0) - levels).max())
     print(
-        f"inverse sinusoid: gain over Gaussian regression {interval(gains)} nats; largest quantile error {interval(gaps)}"
+        f"inverse sinusoid: nats over Gaussian regression {interval(gains)}, quantile error {interval(gaps)}"
     )
     return report({"well above a Gaussian regression": min(gains) > 0.5, "quantiles within 0.06": max(gaps) < 0.06})
 

@@ -26,7 +26,7 @@ CONFIGURATIONS = {
     "GaussianHMM": [{}, {"n_components": 2, "covariance_type": "full"}],
     "HiddenMarkovModel": [{}, {"n_components": 2}],
     "CCA": [{"n_components": 1}],
-    "ConditionalRBM": [{"n_hidden": 8, "n_iter_no_change": 5, "tol": 0.01}],
+    "ConditionalRBM": [{"n_hidden": 16, "n_iter_no_change": 5, "tol": 1e-3, "learning_rate": 0.05}],
     "ContrastiveGenerator": [{"hidden": (8,), "n_iter_no_change": 2, "tol": 0.1}],
     "ConvAutoencoder": [{"hidden": (4,), "n_iter_no_change": 2, "tol": 0.1}],
     "ConvNetClassifier": [{"hidden": (4,), "n_iter_no_change": 5, "tol": 0.01}],

@@ -97,7 +97,7 @@ def test_whole_graphs_are_told_apart_by_their_structure():
         graph = nx.cycle_graph(n) if i % 2 else nx.star_graph(n - 1)
         graphs.append((np.ones((n, 1)), nx.to_numpy_array(graph)))
         kinds.append("ring" if i % 2 else "star")
-    model = GraphConvClassifier(hidden=(8, 8), n_iter_no_change=5, tol=1e-3, random_state=0).fit(
+    model = GraphConvClassifier(hidden=(8, 8), dropout=0.0, n_iter_no_change=10, tol=1e-3, random_state=0).fit(
         graphs[:60], kinds[:60]
     )
     assert model.score(graphs[60:], kinds[60:]) > 0.9
@@ -118,7 +118,7 @@ def test_a_shifted_domain_is_carried_over_to(critic):
     y = np.arange(400) % 2
     X = rng.normal(size=(400, 2)) * [1.0, 0.5] + np.where(y[:, None] == 1, [1.5, 1.0], [-1.5, -1.0])
     other = X + np.array([3.0, 0.0])
-    settings = {"hidden": (16,), "n_iter_no_change": 5, "random_state": 0}
+    settings = {"hidden": (16,), "n_iter_no_change": 5, "tol": 0.01, "random_state": 0}
     plain = DomainAdversarialClassifier(**settings).fit(X, y)
     adapted = DomainAdversarialClassifier(critic=critic, weight=1.0, **settings).fit(X, y, X_target=other)
     assert adapted.score(other, y) > plain.score(other, y) + 0.1
@@ -135,10 +135,10 @@ def test_the_gradient_penalty_is_zero_for_a_critic_of_gradient_one():
         critic.weight[:] = torch.tensor([[0.6, 0.0, 0.8]])
     module = _Adversaries(torch.nn.Identity(), torch.nn.Linear(3, 2), critic)
     a, b = torch.randn(5, 3), torch.randn(5, 3)
-    assert float(module.penalty(a, b)) == pytest.approx(0, abs=1e-10)
+    assert float(module.penalty(a, b).detach()) == pytest.approx(0, abs=1e-10)
     with torch.no_grad():
         critic.weight *= 3
-    assert float(module.penalty(a, b)) == pytest.approx(4, rel=1e-5)
+    assert float(module.penalty(a, b).detach()) == pytest.approx(4, rel=1e-5)
 
 
 # pretext tasks

@@ -76,7 +76,8 @@ class ConvNetClassifier(NeuralClassifier):
     dropout: float = 0.2
     hidden: Sequence[int] = (16, 32)
     max_iter: int = 100
-    n_iter_no_change: int = 3
+    n_iter_no_change: int = 2
+    tol: float = 1e-3
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralClassifier._parameter_constraints,

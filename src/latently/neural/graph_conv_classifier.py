@@ -148,7 +148,7 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
         at, labels = labelled_nodes(y, train_mask, len(table), type(self).__name__)
         codes = self._codes(labels, len(at))
         A = normalised_adjacency(nodes.adjacency, len(table))
-        self.scaling_ = Scaling.of(table)
+        self.scaling_ = _node_scaling(table)
         device = chosen_device(self.device)
         graphs = Graphs.of([self.scaling_.apply(table)], [A], torch.float32, device)
         return _NodeRows(graphs, as_tensor(at, device), as_tensor(codes, device)), codes
@@ -156,7 +156,7 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
     def _whole(self, X: Any, y: Any) -> tuple[Any, NDArray[np.int64]]:
         tables, adjacencies = graph_list(self, X, reset=True)
         codes = self._codes(y, len(tables))
-        self.scaling_ = Scaling.of(np.concatenate(tables))
+        self.scaling_ = _node_scaling(np.concatenate(tables))
         device = chosen_device(self.device)
         scaled = [self.scaling_.apply(one) for one in tables]
         return _GraphRows(scaled, adjacencies, as_tensor(codes, device), device), codes
@@ -202,6 +202,13 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, adjacency: Any = None) -> float:
         """Share of the nodes or graphs whose class is predicted."""
         return float(super().score(X if adjacency is None else (X, adjacency), y, sample_weight))
+
+
+def _node_scaling(table: Array) -> Scaling:
+    """Centre and scale of features; a constant one stays as a constant, for nodes of which nothing else is known."""
+    scaling, constant = Scaling.of(table), np.ptp(table, axis=0) == 0
+    size = np.where(table[0] == 0, 1.0, np.abs(table[0]))
+    return Scaling(np.where(constant, 0.0, scaling.centre), np.where(constant, size, scaling.scale))
 
 
 def _classification(module: nn.Module) -> Task:

@@ -20,8 +20,8 @@ class LabelledRBM(nn.Module):
     def __init__(self, n_inputs: int, n_labels: int, n_hidden: int, *, exclusive: bool, n_chains: int = 0) -> None:
         super().__init__()
         self.exclusive = exclusive
-        self.W = nn.Parameter(0.01 * torch.randn(n_inputs, n_hidden))
-        self.U = nn.Parameter(0.01 * torch.randn(n_labels, n_hidden))
+        self.W = nn.Parameter(torch.randn(n_inputs, n_hidden) / n_inputs**0.5)
+        self.U = nn.Parameter(0.1 * torch.randn(n_labels, n_hidden))
         self.a = nn.Parameter(torch.zeros(n_inputs))
         self.b = nn.Parameter(torch.zeros(n_labels))
         self.c = nn.Parameter(torch.zeros(n_hidden))
