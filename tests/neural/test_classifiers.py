@@ -97,7 +97,7 @@ def test_whole_graphs_are_told_apart_by_their_structure():
         graph = nx.cycle_graph(n) if i % 2 else nx.star_graph(n - 1)
         graphs.append((np.ones((n, 1)), nx.to_numpy_array(graph)))
         kinds.append("ring" if i % 2 else "star")
-    model = GraphConvClassifier(hidden=(8, 8), dropout=0.0, n_iter_no_change=10, tol=1e-3, random_state=0).fit(
+    model = GraphConvClassifier(hidden=(8, 8), dropout=0.0, n_iter_no_change=10, tol=0.01, random_state=0).fit(
         graphs[:60], kinds[:60]
     )
     assert model.score(graphs[60:], kinds[60:]) > 0.9
@@ -205,10 +205,11 @@ def test_the_generator_covers_both_clusters_and_the_energy_is_low_there():
     rng = np.random.default_rng(0)
     centre = np.where(rng.uniform(size=(400, 1)) < 0.5, -3.0, 3.0)
     X = np.hstack([centre, -centre]) + 0.4 * rng.normal(size=(400, 2))
-    model = ContrastiveGenerator(4, hidden=(32, 32), n_iter_no_change=8, random_state=0).fit(X)
+    model = ContrastiveGenerator(4, hidden=(32, 32), random_state=0).fit(X)
     drawn = model.sample(500, random_state=0)
     gauss = rng.multivariate_normal(X.mean(axis=0), np.cov(X.T), size=500)
-    apart = [float(energy_distance(torch.from_numpy(X), torch.from_numpy(one))) for one in (drawn, gauss)]
-    assert apart[0] < apart[1]
+    assert float(energy_distance(torch.from_numpy(X), torch.from_numpy(drawn))) < 0.15
+    between = [(np.abs(one[:, 0]) < 1).mean() for one in (drawn, gauss)]
+    assert between[0] < between[1]  # it knows that there is nothing between the clusters
     assert 0.25 < (drawn[:, 0] > 0).mean() < 0.75
     assert model.score_samples([[3.0, -3.0], [-3.0, 3.0]]).min() > model.score_samples([[8.0, 8.0], [-8.0, -8.0]]).max()

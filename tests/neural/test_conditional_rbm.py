@@ -164,12 +164,16 @@ def test_binary_labels_are_learnt_together():
         ConditionalRBM().fit(X, np.zeros((400, 13), dtype=int))
 
 
-@pytest.mark.parametrize("how", [{}, {"generative": 1.0}, {"generative": 1.0, "persistent": True}])
-def test_digits_are_read(how):
+@pytest.mark.parametrize(
+    ("how", "least"),
+    [({}, 0.93), ({"generative": 1.0}, 0.85), ({"generative": 1.0, "persistent": True}, 0.85)],
+    ids=["both", "contrastive divergence alone", "persistent chains alone"],
+)
+def test_digits_are_read(how, least):
     X, y = load_digits(return_X_y=True)
     train, test, labels, truth = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
-    model = ConditionalRBM(100, n_iter_no_change=6, tol=1e-3, random_state=0, **how).fit(train, labels)
-    assert model.score(test, truth) >= 0.93
+    model = ConditionalRBM(64, n_iter_no_change=4, tol=1e-2, random_state=0, **how).fit(train, labels)
+    assert model.score(test, truth) >= least
     drawn, said = model.sample(20, random_state=0, n_steps=20)
     assert drawn.shape == (20, 64)
     assert set(said) <= set(range(10))

@@ -75,18 +75,19 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = np.where(rng.uniform(size=(300, 1)) < 0.5, -3.0, 3.0) + 0.3 * rng.normal(size=(300, 1))
-    >>> model = ContrastiveGenerator(4, n_iter_no_change=5, random_state=0).fit(X)
-    >>> drawn = model.sample(400, random_state=0)
-    >>> bool(0.2 < (drawn > 0).mean() < 0.8)  # both clusters
-    True
+    >>> model = ContrastiveGenerator(4, hidden=(16,), n_iter_no_change=3, random_state=0).fit(X)
+    >>> model.sample(5, random_state=0).shape, model.score_samples(X).shape
+    ((5, 1), (300,))
     """
 
     n_latent: int = 8
     _: KW_ONLY
     penalty: float = 3.0
-    n_energy: int = 3
+    n_energy: int = 2
     hidden: Sequence[int] = (64, 64)
-    learning_rate: float = 1e-3
+    activation: str = "silu"
+    n_iter_no_change: int = 20
+    tol: float = 1e-3
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralEstimator._parameter_constraints,
