@@ -40,7 +40,7 @@ def test_a_dataset_of_pairs_brings_its_labels():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_the_column_at_fault_is_named(value):
-    table = pd.DataFrame(X, columns=["width", "height", "depth"])
+    table = pd.DataFrame(X.copy(), columns=["width", "height", "depth"])
     table.loc[4, "height"] = value
     for model, more in (
         (Autoencoder(), ()),
