@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from latently.checks import LAWS, all_estimators, estimator_checks, expected_failures, for_rows
 
 CONFIGURATIONS = {
+    "Autoencoder": [{"hidden": (8,), "n_iter_no_change": 2, "tol": 0.1}],
     "BernoulliMixture": [{}, {"n_components": 2}],
     "Isomap": [{"n_neighbors": None, "radius": 1e9}],  # rows in groups: with few neighbours a warning says so
     "LocallyLinearEmbedding": [{"n_neighbors": None, "radius": 1e9}],
@@ -29,12 +30,21 @@ CONFIGURATIONS = {
     "GaussianHMM": [{}, {"n_components": 2, "covariance_type": "full"}],
     "HiddenMarkovModel": [{}, {"n_components": 2}],
     "CCA": [{"n_components": 1}],
+    "ConditionalRBM": [{"n_hidden": 16, "n_iter_no_change": 5, "tol": 1e-3, "learning_rate": 0.05}],
+    "ContrastiveGenerator": [{"hidden": (8,), "n_iter_no_change": 2, "tol": 0.1}],
+    "ConvAutoencoder": [{"hidden": (4,), "n_iter_no_change": 2, "tol": 0.1}],
+    "ConvNetClassifier": [{"hidden": (4,), "n_iter_no_change": 5, "tol": 0.01}],
     "DictionaryLearning": [{}, {"transform_algorithm": "lasso_lars"}],
+    "DomainAdversarialClassifier": [{"hidden": (8,), "n_iter_no_change": 5, "tol": 0.01}],
+    "GraphConvClassifier": [{"hidden": (8,), "n_iter_no_change": 5, "tol": 0.01}],
     "KMeans": [{"n_clusters": 3}],
     "Mixture": [{}, {"n_components": 2}],
     "MultipleMapsTSNE": [{"perplexity": 2.0, "max_iter": 30}],
     "SNE": [{"perplexity": 2.0, "max_iter": 60}],
     "TSNE": [{"perplexity": 2.0, "max_iter": 60}],
+    "MixtureDensityNetwork": [{"hidden": (8,), "n_iter_no_change": 5, "tol": 0.01}],
+    "NormalizingFlow": [{"n_layers": 1, "hidden": (8,), "n_iter_no_change": 2, "tol": 0.1}],
+    "PretextEncoder": [{"hidden": (8,), "n_iter_no_change": 2, "tol": 0.1}],
 }
 
 

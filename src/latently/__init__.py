@@ -24,6 +24,7 @@ _PACKAGES = (
     "infer",
     "kernel",
     "learn",
+    "neural",
     "persist",
     "plot",
     "predict",

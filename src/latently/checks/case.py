@@ -3,7 +3,7 @@
 import dataclasses
 import warnings
 from collections.abc import Iterator, Mapping
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ class Case:
 
     def has(self, *verbs: str) -> bool:
         """Whether it has all of these methods."""
-        return all(hasattr(self.estimator, verb) for verb in verbs)
+        return all(hasattr(self.estimator, verb) and _of_rows_alone(self.estimator, verb) for verb in verbs)
 
     def takes(self, name: str, method: str = "fit") -> bool:
         """Whether a method has a parameter of this name."""
@@ -125,7 +125,7 @@ class Case:
     def answers(self, model: Any, X: Any = None) -> dict[str, Array]:
         """Ask a fitted model about rows, by every verb it has."""
         X = self.X if X is None else X
-        said = {verb: getattr(model, verb)(X) for verb in VERBS if hasattr(model, verb)}
+        said = {verb: getattr(model, verb)(X) for verb in VERBS if hasattr(model, verb) and _of_rows_alone(model, verb)}
         found: dict[str, Array] = {}
         for verb, answer in said.items():
             parts = answer if isinstance(answer, tuple) else (answer,)
@@ -143,6 +143,14 @@ class Case:
         model = self.fitted(model=self.new(max_iter=1))
         start = {name: value for name in self.params if (value := _start_of(model, name)) is not None}
         return self.new(**start, n_init=1, max_iter=5)
+
+
+def _of_rows_alone(model: Any, verb: str) -> bool:
+    """Whether `score_samples` needs rows alone, and not also a target whose density given the rows it is."""
+    if verb != "score_samples":
+        return True
+    target = signature(model.score_samples).parameters.get("y")
+    return target is None or target.default is not Parameter.empty
 
 
 def _is_start(name: str) -> bool:

@@ -84,6 +84,10 @@ RECORDS = {
     "structured-fixed/1": "latently.structure.models.base:Fixed",
     # factors
     "robust-distances/1": "latently.factor.pca.robust:Distances",
+    # neural models
+    "neural-scaling/1": "latently.neural.inputs:Scaling",
+    "neural-labelling/1": "latently.neural.energy.labels:Labelling",
+    "neural-columns/1": "latently.neural.pretext.columns:MixedColumns",
     # preparation of tables
     "column-curve/1": "latently.prepare.columns:Curve",
     "column-step/1": "latently.prepare.columns:NumericStep",

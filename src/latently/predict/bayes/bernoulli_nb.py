@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from latently.learn.estimator.classes import Classes, Codes
 from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.classifier import Array, Counter
 from latently.predict.bayes.discrete import DiscreteNB, one_hot, safe_log
 from latently.predict.bayes.multinomial_nb import Coefficients, class_totals
-from latently.predict.labels import Classes, Codes
 from latently.predict.rows import SparseRows
 from latently.predict.statistics import ClassStatistics, Counts
 

@@ -22,11 +22,11 @@ from latently.distributions.components.family import FamilyBlock
 from latently.distributions.components.family_answers import Members
 from latently.distributions.components.slab import LOG_ZERO, Slab, joined
 from latently.distributions.statistics import Additive
+from latently.learn.estimator.classes import Codes
 from latently.predict.bayes.categorical_nb import Lookup, draw_categories
 from latently.predict.bayes.discrete import safe_log
 from latently.predict.bayes.estimates import m_estimate, prior_shares
 from latently.predict.bayes.gaussians import Gaussians
-from latently.predict.labels import Codes
 from latently.predict.statistics import CategoryCounts, GaussianStatistics, Places, pooled
 
 Array = NDArray[np.float64]

@@ -9,11 +9,11 @@ from sklearn.utils.validation import validate_data
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.learn.estimator.classes import Classes, Codes
 from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.predict.bayes.classifier import Array, Counter
 from latently.predict.bayes.discrete import DiscreteNB, safe_log
-from latently.predict.labels import Classes, Codes
 from latently.predict.rows import four, row_by_row
 from latently.predict.statistics import CategoryCounts, ClassStatistics
 from latently.predict.tables import read_source

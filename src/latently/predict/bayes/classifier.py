@@ -14,8 +14,9 @@ from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.decide import DecideMixin
 from latently.distributions.inputs import ColumnError, generator
+from latently.learn.estimator.classes import Classes, Codes, encode, read_labels
 from latently.learn.estimator.table import OutOfCoreMixin
-from latently.predict.labels import Classes, Codes, Labelled, encode, encode_among, first_classes, read_labels
+from latently.predict.labels import Labelled, encode_among, first_classes
 from latently.predict.rows import Stats, part, row_by_row, total
 from latently.predict.scores import ClassifierScore
 from latently.predict.statistics import ClassStatistics

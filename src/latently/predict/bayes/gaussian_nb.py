@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike
 
 from latently.data.dask.source import DaskSource
 from latently.data.sources.chunks import ChunkSource
+from latently.learn.estimator.classes import Classes, Codes
 from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.predict.bayes.classifier import Array, BayesClassifier, Counter
 from latently.predict.bayes.gaussians import Gaussians
-from latently.predict.labels import Classes, Codes, check_priors, log_shares, shares
+from latently.predict.labels import check_priors, log_shares, shares
 from latently.predict.rows import CHUNK_ROWS
 from latently.predict.statistics import ClassStatistics, GaussianStatistics
 from latently.predict.tables import read_source

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently import compiled
-from latently.predict.labels import Codes
+from latently.learn.estimator.classes import Codes
 from latently.predict.statistics import GaussianStatistics, pooled
 
 Array = NDArray[np.float64]

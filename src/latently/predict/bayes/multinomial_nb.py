@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latently import compiled
+from latently.learn.estimator.classes import Classes, Codes
 from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.classifier import Array, Counter
 from latently.predict.bayes.discrete import DiscreteNB, one_hot, safe_log
-from latently.predict.labels import Classes, Codes
 from latently.predict.rows import SparseRows, lanes
 from latently.predict.statistics import ClassStatistics, Counts
 

@@ -11,11 +11,12 @@ from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import as_table, check_size
 from latently.distributions.inputs import ColumnError
+from latently.learn.estimator.classes import Classes, Codes
 from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.blocks import CategoryColumns, CountColumns, check_counts
 from latently.predict.bayes.classifier import Array, BayesClassifier, Counter
 from latently.predict.bayes.columns import chosen_families, grown, kinds_of, make_blocks, make_schema, united
-from latently.predict.labels import Classes, Codes, check_priors, log_shares, shares
+from latently.predict.labels import check_priors, log_shares, shares
 from latently.predict.rows import CHUNK_ROWS
 from latently.predict.statistics import CategoryCounts, ClassStatistics, PartError, Side
 

@@ -12,7 +12,8 @@ from latently.data import infer_schema
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.sources.table_source import TableSource
 from latently.learn.engine.reduce import Reduction, mapping, reducing
-from latently.predict.labels import encode_among, read_labels
+from latently.learn.estimator.classes import read_labels
+from latently.predict.labels import encode_among
 from latently.predict.rows import CHUNK_ROWS, part
 from latently.predict.tables import read_source
 from latently.predict.tree import columns

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.predict.labels import encode, encode_among, read_labels
+from latently.learn.estimator.classes import encode, read_labels
+from latently.predict.labels import encode_among
 from latently.predict.rows import is_sparse
 
 Array = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""Energy models: restricted Boltzmann machines with labels, chains of labels, partition functions."""

@@ -1,0 +1,1 @@
+"""Invertible layers with log-determinants."""

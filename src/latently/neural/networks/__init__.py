@@ -1,0 +1,1 @@
+"""Networks: perceptrons, convolutions with residual and skip connections, graph convolutions."""

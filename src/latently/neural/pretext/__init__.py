@@ -1,0 +1,1 @@
+"""Pretext tasks: what can be learnt from data without labels."""

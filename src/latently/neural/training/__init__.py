@@ -1,0 +1,1 @@
+"""The one training loop: mini-batches, Adam, schedule, early stopping, checkpoints."""
