@@ -116,8 +116,8 @@ def map_quality(
     >>> round(quality.trustworthiness, 3), quality.trust.shape
     (0.972, (150,))
     """
-    rows = as_matrix(X)
-    places = as_matrix(embedding)
+    rows = np.asarray(as_matrix(X), dtype=np.float64)
+    places = np.asarray(as_matrix(embedding), dtype=np.float64)
     _check(rows, places, n_neighbors, metric)
     n = len(rows)
     chosen = np.arange(n)

@@ -176,7 +176,7 @@ class MultipleMapsTSNE(BaseEstimator):
         found = find_neighbours(table, min(n - 1, int(3 * max(scales) + 1)), self.metric, self.metric_params, rng)
         P = np.zeros((n, n))
         P[np.arange(n)[:, None], found.indices] = conditional(scaled_squares(found.distances), scales)
-        return (P + P.T) / (2 * n)
+        return np.asarray((P + P.T) / (2 * n))
 
     def _start(self, n: int, rng: np.random.RandomState) -> Array:
         shape = (self.n_maps, n, self.n_components)

@@ -130,7 +130,7 @@ class Grid:
 
     def _transformed(self, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
         """The kernel's transform, divided by that of the splines that spread and read: they then interpolate."""
-        halves = [np.arange(size // 2 + 1) for size in shape]
+        halves = [np.arange(size // 2 + 1, dtype=np.float64) for size in shape]
         squares: Any = 0.0
         for axis, half in enumerate(halves):
             squares = squares + _along((half * self.step) ** 2, axis, len(shape))
@@ -145,7 +145,7 @@ class Grid:
         return np.asarray(found, dtype=np.float32)
 
 
-def _along(values: Array, axis: int, ndim: int) -> Array:
+def _along(values: npt.NDArray[Any], axis: int, ndim: int) -> npt.NDArray[Any]:
     return values.reshape([-1 if each == axis else 1 for each in range(ndim)])
 
 
