@@ -141,7 +141,7 @@ def test_more_items_are_learnt_without_those_before():
 
 
 def test_the_best_outputs_are_those_of_the_enumeration():
-    for make in TOYS:
+    for make in (*TOYS, lambda rng: tree(rng, K=3)):
         toy = make(np.random.default_rng(6))
         found = StructuredSVM(toy.model, C=3.0, tol=1e-2, random_state=0).fit(toy.X, toy.y)
         for item, best in enumerate(found.k_best(toy.X, 4)):
