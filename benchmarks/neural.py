@@ -144,9 +144,7 @@ def densities(options: Any) -> bool:
         gains.append(model.score_samples(new_x, new_y).mean() - gauss.mean())
         levels = np.linspace(0.05, 0.95, 19)
         gaps.append(np.abs((new_y[:, None] <= model.quantiles(new_x, levels)).mean(axis=0) - levels).max())
-    print(
-        f"inverse sinusoid: nats over Gaussian regression {interval(gains)}, quantile error {interval(gaps)}"
-    )
+    print(f"inverse sinusoid: nats over Gaussian regression {interval(gains)}, quantile error {interval(gaps)}")
     return report({"well above a Gaussian regression": min(gains) > 0.5, "quantiles within 0.06": max(gaps) < 0.06})
 
 
