@@ -60,7 +60,7 @@ class Neighbourhoods:
     def _of_graph(self, graph: Any, same: bool) -> sparse.csr_array:
         """The nearest of the neighbours that a sparse graph of distances has; a row is no neighbour of itself."""
         edges = sparse.coo_array(graph)
-        rows, columns, lengths = *edges.coords, edges.data
+        rows, columns, lengths = np.asarray(edges.coords[0]), np.asarray(edges.coords[1]), np.asarray(edges.data)
         kept = rows != columns if same else np.ones(len(rows), dtype=bool)
         if self.radius is not None:
             kept &= lengths <= self.radius

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from latently.data.tables.matrix import as_matrix
-from latently.embed.inputs import between, check_distances
-from latently.geometry.distances import Array
+from latently.embed.inputs import check_distances
+from latently.geometry.distances import Array, pairwise
 from latently.learn.engine.blocks import for_blocks
 
 _VALUES = 2_000_000  # distances that a thread looks at at a time
@@ -127,8 +127,8 @@ def map_quality(
 
     def fill(start: int, stop: int) -> None:
         some = chosen[start:stop]
-        near = rows[some] if metric == "precomputed" else between(rows[some], rows, metric, metric_params)
-        found.fill(start, near, between(places[some], places, "euclidean"), some, n_neighbors)
+        near = rows[some] if metric == "precomputed" else pairwise(rows[some], rows, metric, metric_params)
+        found.fill(start, near, pairwise(places[some], places, "euclidean"), some, n_neighbors)
 
     for_blocks(len(chosen), fill, rows=max(1, _VALUES // n))
     return found.quality(chosen, n_neighbors, n)

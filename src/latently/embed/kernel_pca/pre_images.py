@@ -89,4 +89,4 @@ class FixedPointPreImages:
             found[rest] = step
             settled[rest] = lost | (moved <= _SETTLED * float(self.kernel.width))
         found[~settled] = start[~settled]
-        return found
+        return np.asarray(found)

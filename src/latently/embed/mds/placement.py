@@ -35,7 +35,7 @@ def _some(D: Array, points: Array, weighted: bool) -> Array:
     if len(rest):
         W = 1.0 / D[rest] if weighted else np.ones_like(D[rest])
         found[rest] = _best(D[rest], points, W)
-    return found
+    return np.asarray(found)
 
 
 def _best(D: Array, points: Array, W: Array) -> Array:

@@ -65,7 +65,9 @@ def trends(study: Study, name: str) -> Trends:
     made, rests = [], {}
     for group, rows in found.series:
         steps = spacing(time.raw[rows], dates=time.kind == "date")
-        for column in used if steps is not None else ():
+        if steps is None:
+            continue
+        for column in used:
             parts = _found(column, rows, steps)
             if parts is None:
                 continue

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 _DAY: Final = 86400.0
 _YEAR: Final = 365.2425 * _DAY
-_MONTHS: Final = (  # shortest and longest step in days, months in a step, its name, periods
+_MONTHS: Final[
+    tuple[tuple[tuple[float, float], int, str, tuple[int, ...]], ...]
+] = (  # shortest and longest step in days, months in a step, its name, periods
     ((27.5, 31.5), 1, "month", (12,)),
     ((89.0, 92.5), 3, "quarter", (4,)),
     ((364.5, 366.5), 12, "year", ()),
 )
-_STEPS: Final = (  # seconds, name, periods
+_STEPS: Final[tuple[tuple[float, str, tuple[int, ...]], ...]] = (  # seconds, name, periods
     (60.0, "minute", (60, 1440)),
     (3600.0, "hour", (24, 168)),
     (_DAY, "day", (7, 365)),

@@ -138,7 +138,7 @@ def _without_codes(
 ) -> tuple[NDArray[np.float64], list[dict[str, Any]]]:
     """Values without the codes that are applied, and the codes with whether they were."""
     told = [code | {"applied": code["applied"] and codes == "apply"} for code in found]
-    gone = [code.get("at", code["value"]) for code in told if code["applied"]]
+    gone = np.array([code.get("at", code["value"]) for code in told if code["applied"]], dtype=np.float64)
     return np.where(np.isin(x, gone), np.nan, x), told
 
 

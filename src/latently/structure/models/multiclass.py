@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.utils.validation import column_or_1d
 
-from latently.predict.labels import read_labels
+from latently.learn.estimator.classes import read_labels
 from latently.structure.inference.isolated import Isolated
 from latently.structure.inference.layout import unconnected
 from latently.structure.models.base import Fixed, Items, Labels, PairwiseModel
