@@ -41,7 +41,7 @@ ORDINARY = 1e300
 class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """K-means clustering: each row belongs to the nearest centre, each centre is the mean of its rows.
 
-    Takes the place of scikit-learn's class of the same name, and finds the same clusters from the same centres.
+    A drop-in replacement for scikit-learn's class of the same name, and finds the same clusters from the same centres.
     Rows may have missing values (NaN): distances are then taken over the coordinates that are observed and
     scaled up to all of them, and centres are the means that make the sum of those least.
 

@@ -55,8 +55,8 @@ class GaussianMixture(
 ):
     """Mixture of Gaussians fitted by expectation and maximisation, missing values included.
 
-    Takes the place of `sklearn.mixture.GaussianMixture`: same parameters, same fitted attributes. NaN is a missing
-    value (at random): a row counts by the density of what was observed of it, at fit and everywhere else.
+    A drop-in replacement for `sklearn.mixture.GaussianMixture`: same parameters, same fitted attributes. NaN is a
+    missing value (at random): a row counts by the density of what was observed of it, at fit and everywhere else.
 
     Parameters
     ----------

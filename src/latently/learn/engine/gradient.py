@@ -16,7 +16,7 @@ from latently.learn.engine.em import Fit, Hook, Step, objective_of
 from latently.learn.engine.interrupt import interrupt
 from latently.learn.engine.protocol import Array, LatentModel, Params, Reduce, Stats
 
-# Slope per row below which a line search that finds nothing better is at the top, to rounding.
+# Gradient per row below which a line search that finds nothing better is at the top, to rounding.
 _FLAT = 1e-6
 # Relative change of the objective that may be nothing but rounding.
 _ROUNDING = 4 * np.finfo(float).eps
@@ -65,7 +65,7 @@ def ascend(
     reduce
         Called with a function of a chunk, returns the sum of its values over all chunks.
     tol
-        Converged when the objective rises by less than this per row and no slope per row is above its square root.
+        Converged when the objective rises by less than this per row and no gradient per row is above its square root.
     max_iter
         Iterations at most, each of which takes one pass over the data or a few. At zero the start is kept.
     memory

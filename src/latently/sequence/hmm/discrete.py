@@ -24,7 +24,7 @@ from latently.sequence.model.transitions import check_prior, check_probabilities
 class CategoricalHMM(BaseHMM):
     """Hidden Markov model whose states emit one of several symbols, coded 0, 1, 2, ...
 
-    Takes the place of hmmlearn's class of this name. NaN is a missing symbol; a code that the model has never
+    A drop-in replacement for hmmlearn's class of this name. NaN is a missing symbol; a code that the model has never
     seen counts as missing, with a warning.
 
     Parameters
@@ -187,7 +187,7 @@ class CategoricalHMM(BaseHMM):
 class PoissonHMM(BaseHMM):
     """Hidden Markov model whose states emit counts, each column with its own rate.
 
-    Takes the place of hmmlearn's class of this name. NaN is a missing count.
+    A drop-in replacement for hmmlearn's class of this name. NaN is a missing count.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from latently.sequence.inference.chain import Array
 class GaussianHMM(BaseHMM):
     """Hidden Markov model whose states emit Gaussian rows.
 
-    Takes the place of hmmlearn's class of this name. NaN is a missing entry, at a fit and afterwards.
+    A drop-in replacement for hmmlearn's class of this name. NaN is a missing entry, at a fit and afterwards.
 
     Parameters
     ----------

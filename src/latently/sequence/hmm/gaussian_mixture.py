@@ -23,7 +23,7 @@ from latently.sequence.model.transitions import check_prior, check_probabilities
 class GMMHMM(BaseHMM):
     """Hidden Markov model whose states emit rows of Gaussian mixtures.
 
-    Takes the place of hmmlearn's class of this name. NaN is a missing entry.
+    A drop-in replacement for hmmlearn's class of this name. NaN is a missing entry.
 
     Parameters
     ----------

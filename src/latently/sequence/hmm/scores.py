@@ -100,7 +100,7 @@ def _chain_gradient(frame: Coordinates, found: Smoothed) -> Array:
 
 
 def _gradient(frame: Any, vector: Array, data: Sequences, weights: Array, directions: Array) -> Array:
-    """Slope (F,) of log-likelihood and log prior along some directions (P, F)."""
+    """Gradient (F,) of log-likelihood and log prior along some directions (P, F)."""
     gradient = weights @ frame.scores(frame.unpack(vector), data)
     steps = (STEP * direction for direction in directions.T)
     sides = [[frame.log_prior(frame.unpack(v)) for v in (vector + step, vector - step)] for step in steps]

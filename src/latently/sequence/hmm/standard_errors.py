@@ -15,7 +15,7 @@ class StandardErrorsMixin:
     """Fisher scores, standard errors, expected durations."""
 
     def fisher_scores(self, X: Any, lengths: Any = None) -> Array:
-        """Slope (sequences, parameters) of the log-likelihood of each sequence.
+        """Gradient (sequences, parameters) of the log-likelihood of each sequence.
 
         Parameters are in coordinates without bounds: logits of the start and of the rows of the transition
         matrix, means, logarithms of variances and rates, Cholesky factors of matrices.

@@ -163,10 +163,10 @@ class InputsMixin(InputsFit):
             return super().icl(X, lengths)
         return self._bic(self.decode(X, lengths, algorithm="viterbi", inputs=inputs)[0], X, lengths)
 
-    # slopes
+    # gradients
 
     def fisher_scores(self, X: Any, lengths: Any = None, *, inputs: Any = None) -> Array:
-        """Slope (sequences, parameters) of the log-likelihood of each sequence; see `BaseHMM.fisher_scores`.
+        """Gradient (sequences, parameters) of the log-likelihood of each sequence; see `BaseHMM.fisher_scores`.
 
         With inputs, coefficients (for inputs in units of their spread) take the place of logits of transitions.
         """

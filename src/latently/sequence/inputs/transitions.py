@@ -39,7 +39,7 @@ class InputParams:
 
 @dataclass(frozen=True, eq=False)
 class InputStatistics(Statistics):
-    """Expected first states (K,), slope (K, K, p) and curvature (K, K p, K p) of the regressions, visits, emissions."""
+    """Expected first states (K,), gradient (K, K, p), curvature (K, K p, K p) of the regressions, visits, emissions."""
 
     first: Array
     gradient: Array
@@ -145,7 +145,7 @@ def newton_step(gradient: Array, curvature: Array, reach: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class InputsSmoothed:
-    """Log-likelihoods (S,), posteriors (n, K), slope (K, K, p) and curvature (K, K p, K p) of the regressions."""
+    """Log-likelihoods (S,), posteriors (n, K), gradient (K, K, p) and curvature (K, K p, K p) of the regressions."""
 
     log_likelihood: Array
     posterior: Array
