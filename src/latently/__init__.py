@@ -17,6 +17,7 @@ _PACKAGES = (
     "decide",
     "detect",
     "distributions",
+    "embed",
     "explain",
     "factor",
     "geometry",
