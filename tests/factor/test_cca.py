@@ -291,11 +291,12 @@ def test_wine_by_class_as_discriminant_analysis():
     assert np.allclose(CCA(2).fit(data.data, labels).canonical_correlations_ ** 2, ratios, atol=1e-8)
 
 
-def test_many_rows_in_blocks_are_the_rows_at_once():
-    """More rows than a chunk: views are put beside each other block by block."""
+@pytest.mark.parametrize("offset", [1, 500])
+def test_many_rows_in_blocks_are_the_rows_at_once(offset):
+    """More rows than a chunk: views are put beside each other block by block, about zero if they are near it."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(40_000, 2))
-    A, B = (Z @ rng.normal(size=(2, d)) + rng.normal(size=(40_000, d)) + 5 for d in (5, 4))
+    A, B = (Z @ rng.normal(size=(2, d)) + rng.normal(size=(40_000, d)) + offset for d in (5, 4))
     sums, rows = CCA(2, solver="moments").fit(A, B), CCA(2, solver="qr").fit(A, B)
     np.testing.assert_allclose(sums.canonical_correlations_, rows.canonical_correlations_, rtol=1e-9)
     np.testing.assert_allclose(sums.means_[1], B.mean(axis=0), rtol=1e-12)
