@@ -111,7 +111,7 @@ def kernel_contest(n: int, goal: float) -> Contest:
     new = [A[n:], B[n:]]
     return Contest(
         f"KernelCCA.fit {n} rows", goal,
-        lambda: KernelCCA(1, reg=1e-3).fit(A[:n], B[:n]),
+        lambda: KernelCCA(1).fit(A[:n], B[:n]),
         lambda: nonparametric.KCCA(n_components=1, kernel="rbf", shrinkage=0.1).fit([A[:n], B[:n]]),
         lambda m: first_correlation(m.transform(*new)), lambda m: first_correlation(m.transform(new)),
     )  # fmt: skip

@@ -219,6 +219,27 @@ def test_kernel_cca_by_the_dual_eigenvalue_problem():
     assert model.missed_[0] < 1e-10
 
 
+def test_regularisation_falls_with_the_number_of_rows_unless_given():
+    A, B = np.random.default_rng(0).normal(size=(2, 1001, 1))
+    assert KernelCCA(max_features=5).fit(A[:1000], B[:1000]).reg_ == [0.01, 0.01]
+    assert KernelCCA(max_features=5).fit(A, B).reg_ == [0.001, 0.001]
+    assert KernelCCA(max_features=5, reg=[0.2, 0.3]).fit(A, B).reg_ == [0.2, 0.3]
+
+
+def test_infinite_values_of_either_view_are_named():
+    A, B = pair()
+    for view, name in ((0, "X"), (1, "Y")):
+        for value in (np.inf, 1e160):
+            views = [A.copy(), B.copy()]
+            views[view][3, 1] = value
+            model = CCA(1).fit(A, B)
+            for learn in (model.fit, model.partial_fit, lambda a, b: CCA(1).fit(a, b, sample_weight=np.ones(len(a)))):
+                with pytest.raises(ValueError, match=f"column 'x1' of {name}"):
+                    learn(*views)
+            with pytest.raises(ValueError, match=f"column 'x1' of {name}"):
+                model.transform_view(views[view], view)
+
+
 def test_strings_against_numbers():
     rng = np.random.default_rng(0)
     counts = rng.integers(1, 6, size=(150, 2))
@@ -270,11 +291,12 @@ def test_wine_by_class_as_discriminant_analysis():
     assert np.allclose(CCA(2).fit(data.data, labels).canonical_correlations_ ** 2, ratios, atol=1e-8)
 
 
-def test_many_rows_in_blocks_are_the_rows_at_once():
-    """More rows than a chunk: views are put beside each other block by block."""
+@pytest.mark.parametrize("offset", [1, 500])
+def test_many_rows_in_blocks_are_the_rows_at_once(offset):
+    """More rows than a chunk: views are put beside each other block by block, about zero if they are near it."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(40_000, 2))
-    A, B = (Z @ rng.normal(size=(2, d)) + rng.normal(size=(40_000, d)) + 5 for d in (5, 4))
+    A, B = (Z @ rng.normal(size=(2, d)) + rng.normal(size=(40_000, d)) + offset for d in (5, 4))
     sums, rows = CCA(2, solver="moments").fit(A, B), CCA(2, solver="qr").fit(A, B)
     np.testing.assert_allclose(sums.canonical_correlations_, rows.canonical_correlations_, rtol=1e-9)
     np.testing.assert_allclose(sums.means_[1], B.mean(axis=0), rtol=1e-12)

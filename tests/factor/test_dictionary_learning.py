@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from latently.factor import DictionaryLearning
 from latently.factor.sparse.atoms import CodeSums, Problem
+from latently.factor.sparse.learning import fading
 from latently.learn import threads
 
 
@@ -163,6 +164,11 @@ class TestSums:
         ]
         assert costs[1] < 1.15 * costs[0]
         assert batched.error_[-1] < batched.error_[0]
+
+    @pytest.mark.parametrize(("t", "theta"), [(1, 4), (3, 12), (4, 16), (10, 22)])
+    def test_earlier_batches_fade_as_in_the_paper(self, t, theta):
+        """Mairal et al. (2009), for batches of 4 at time t: theta is 4 t for t < 4, and 16 + t - 4 from there."""
+        assert fading(t - 1, 4) == pytest.approx((theta + 1 - 4) / (theta + 1))
 
     def test_files_and_dask_give_the_same(self, tmp_path):
         import dask.array as da

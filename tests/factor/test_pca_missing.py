@@ -9,8 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
 
+from latently.data import as_source
 from latently.distributions import Gaussian
 from latently.factor import PCA, FactorAnalysis
+from latently.factor.incomplete import IncompleteFactors
+from latently.factor.linear_gaussian import LinearGaussian
 from latently.impute import Imputer
 
 
@@ -134,3 +137,21 @@ def test_columns_without_any_value_are_named():
     for model in (PCA(1), FactorAnalysis(1)):
         with pytest.raises(ValueError, match="'x2' has no observed value"):
             model.fit(X)
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+def test_scores_of_incomplete_rows_are_those_of_what_is_expected_of_them(whiten):
+    _, gaps, _ = low_rank(n=60, d=6)
+    model = PCA(3, whiten=whiten).fit(gaps)
+    scores = model.transform(gaps)
+    assert np.isfinite(scores).all()
+    assert np.allclose(scores, model.transform(model.impute_mean(gaps)))
+
+
+def test_one_step_brings_the_mean_of_complete_rows_home():
+    """Normal equations with an intercept go through the means, and the new mean stands where the factors average."""
+    rows, _, _ = low_rank(n=50, d=4, q=2)
+    model = IncompleteFactors(np.zeros(4), np.ones(4), np.full(4, 1e-9), isotropic=True)
+    far = LinearGaussian(rows.mean(axis=0) + 3, np.eye(4)[:, :2], np.ones(4))
+    (chunk,) = as_source(rows)
+    assert np.allclose(model.update(far, model.expect(far, chunk)).mean, rows.mean(axis=0))

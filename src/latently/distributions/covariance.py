@@ -103,7 +103,7 @@ def joint_moments(X: NDArray[Any], weights: Array | None = None) -> Moments:
     """Moments of complete rows, with products of columns, in blocks that stay in the cache."""
     n, d = X.shape
     size = max(min(n, BLOCK // max(d, 1)), 1)
-    if weights is None and X.dtype == np.float64 and _is_near_zero(X):
+    if weights is None and X.dtype == np.float64 and is_near_zero(X):
         return _about_zero(X, size)
     total = np.asarray(float(n) if weights is None else weights.sum())
     centre = _near_mean(X, weights, size, float(total))
@@ -129,7 +129,7 @@ def _about_zero(X: Array, size: int) -> Moments:
     return Moments(np.asarray(float(n)), np.zeros(d), first, second)
 
 
-def _is_near_zero(X: Array) -> bool:
+def is_near_zero(X: Array) -> bool:
     """Whether zero is as good as the mean for a centre: in the first rows, means are within a few deviations of it."""
     some = X[:200]
     if len(some) < 20 or some.shape[1] > len(some):

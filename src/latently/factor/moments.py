@@ -1,19 +1,24 @@
 """Moments of all rows of a table: in one pass, by threads, from memory, files or Dask."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
 from latently.distributions.covariance import joint_moments
 from latently.distributions.statistics import Moments, refuse_lost
+from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.reduce import reducing
 
 Array = NDArray[np.float64]
 FEW = 1 << 18
 """Numbers in a table up to which threads would cost more than they save."""
+FEW_COLUMNS = 128
+"""Columns up to which threads of BLAS, which stay awake for a while, cost ours more than they save."""
 WIDE = 50
 """Rows for each column up to which BLAS has enough to do with one product."""
 LONG = 1 << 16
@@ -65,6 +70,12 @@ def _of_sparse(rows: Any, weights: Array | None) -> Moments:
     first = np.asarray(weighted.sum(axis=0)).ravel()
     total = float(rows.shape[0]) if weights is None else float(weights.sum())
     return Moments(np.asarray(total), np.zeros(rows.shape[1]), first, np.asarray((weighted.T @ rows).todense()))
+
+
+def few_threads(moments: Moments) -> AbstractContextManager[None]:
+    """One thread of BLAS for a small decomposition after many rows: others would stay awake in the next pass."""
+    few = len(moments.centre) <= FEW_COLUMNS and float(moments.weight) > CHUNK_ROWS
+    return single_threaded_blas() if few else nullcontext()
 
 
 def less(before: Moments, rows: Moments) -> Moments:

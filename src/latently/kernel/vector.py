@@ -140,7 +140,7 @@ class DistanceKernel(VectorKernel):
 
 
 class RBF(DistanceKernel):
-    """Gaussian of the distance of two rows: k(x, y) = exp(-|x - y|^2 / (2 width^2)).
+    """Gaussian of the distance of two rows: ``k(x, y) = exp(-|x - y|^2 / (2 width^2))``.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class RBF(DistanceKernel):
 
 
 class Laplace(DistanceKernel):
-    """Exponential of the sum of absolute differences: k(x, y) = exp(-|x - y|_1 / width).
+    """Exponential of the sum of absolute differences: ``k(x, y) = exp(-|x - y|_1 / width)``.
 
     Parameters
     ----------

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from latently.data.tables.matrix import as_matrix
 from latently.distributions.inputs import generator
 from latently.distributions.statistics import Moments
-from latently.factor.cca.inputs import as_view, completed, is_list_of_views
+from latently.factor.cca.inputs import any_missing, as_view, completed, is_list_of_views
+from latently.factor.cca.limits import view_name
 from latently.factor.cca.significance import PermutationTest, WilksTest, orthonormal, permutation_test, wilks_test
 from latently.factor.rows import read_table, verified
 
@@ -55,7 +57,9 @@ class CanonicalAnswers(ABC):
     def transform_view(self, X: Any, view: int) -> Array:
         """(n, k) scores of rows of one view, counted from 0; missing entries stand at what the others let expect."""
         check_is_fitted(self)
-        rows = verified(read_table(self, X, reset=False)) if view == 0 else as_view(X, f"view {view}")
+        name = view_name(view, len(self.means_))
+        rows = read_table(self, X, reset=False) if view == 0 else as_view(X, name)
+        rows = as_matrix(rows, allow_nan=True, name=name)
         mean, scale = self.means_[view], self.scales_[view]
         if rows.shape[1] != len(mean):
             raise ValueError(f"view {view} has {rows.shape[1]} columns, but had {len(mean)} at the fit")
@@ -117,7 +121,7 @@ class CanonicalAnswers(ABC):
         """
         check_is_fitted(self)
         tables = self._read(X, y, reset=False)
-        if len(tables) != 2 or any(np.isnan(table).any() for table in tables):
+        if any_missing(tables) or len(tables) != 2:
             raise ValueError("the permutation test is for two views of complete rows")
         parts = zip(tables, self.means_, self.scales_, self._every, strict=True)
         left, right = (orthonormal((table - mean) / scale, r) for table, mean, scale, r in parts)

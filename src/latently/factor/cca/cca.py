@@ -16,6 +16,8 @@ from latently.data.tables.matrix import check_weights
 from latently.distributions.statistics import Moments
 from latently.factor.cca.answers import CanonicalAnswers
 from latently.factor.cca.inputs import (
+    any_missing,
+    are_ordinary,
     as_view,
     expected_moments,
     is_flat,
@@ -24,10 +26,10 @@ from latently.factor.cca.inputs import (
     open_views,
     views_moments,
 )
-from latently.factor.cca.limits import check_rank, check_rows
+from latently.factor.cca.limits import check_rank, check_rows, view_name
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
-from latently.factor.moments import less, moments_of
-from latently.factor.rows import read_table, verified
+from latently.factor.moments import few_threads, less, moments_of
+from latently.factor.rows import read_table
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import read_source
 
@@ -147,12 +149,10 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
         tables = self._read(X, y, reset=True)
         weights = check_weights(sample_weight, len(tables[0]))
         check_rows(len(tables[0]) if weights is None else float(weights.sum()), self._edges, self.n_components)
-        if any(np.isnan(table.sum()) and np.isnan(table).any() for table in tables):
-            return self._settle(expected_moments(np.hstack(tables), weights))
         moments = views_moments(tables, weights)
-        if self._needs_rows(moments, tables):
-            return self._settle(moments, self._by_rows(tables, weights, moments))
-        return self._settle(moments)
+        if not are_ordinary(moments) and any_missing(tables):
+            return self._settle(expected_moments(np.hstack(tables), weights))
+        return self._settle(moments, self._views(moments, tables, weights))
 
     fit.takes_out_of_core = True  # type: ignore[attr-defined]
 
@@ -183,7 +183,10 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
         return self._settle(self.statistics_ + other.statistics_)
 
     def _read(self, X: Any, Y: Any, *, reset: bool) -> list[Array]:
-        """Tables of all views; the columns of the first are those that the estimator knows by name."""
+        """Tables of all views; the columns of the first are those that the estimator knows by name.
+
+        The values of arrays are not looked at: sums tell whether they are finite, and `any_missing` which are not.
+        """
         if is_list_of_views(X, Y):
             if len(X) < 2:
                 raise ValueError("one view alone is given: canonical correlations need two or more")
@@ -192,9 +195,9 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         else:
             rest = [Y]
-        first = verified(read_table(self, X, reset=reset))
-        names = ["Y"] if len(rest) == 1 else [f"view {i + 1}" for i in range(len(rest))]
-        tables = [first, *(as_view(view, name, len(first)) for view, name in zip(rest, names, strict=True))]
+        first = read_table(self, X, reset=reset)
+        m = len(rest) + 1
+        tables = [first, *(as_view(view, view_name(i + 1, m), len(first)) for i, view in enumerate(rest))]
         edges = np.cumsum([0, *(table.shape[1] for table in tables)]).tolist()
         if reset:
             self._edges, self._flat = edges, len(rest) == 1 and is_flat(rest[0])
@@ -204,9 +207,10 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
 
     def _moments(self, X: Any, Y: Any, sample_weight: Any, *, reset: bool) -> Moments:
         tables = self._read(X, Y, reset=reset)
-        if any(np.isnan(table).any() for table in tables):
+        moments = views_moments(tables, check_weights(sample_weight, len(tables[0])))
+        if not are_ordinary(moments) and any_missing(tables):
             raise ValueError("partial_fit and forget need complete rows: fit takes care of missing values")
-        return views_moments(tables, check_weights(sample_weight, len(tables[0])))
+        return moments
 
     def _source_moments(
         self, X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weights: Any, *, reset: bool
@@ -221,13 +225,16 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
 
     # from sums to directions
 
-    def _needs_rows(self, moments: Moments, tables: Sequence[Array]) -> bool:
-        if self.solver != "auto":
-            return self.solver == "qr"
-        if len(tables[0]) <= max(table.shape[1] for table in tables) + 1:
-            return True
-        views = by_moments(self._scaled(moments), self._edges)
-        return max(basis.condition for basis in views.bases) > ILL
+    def _views(self, moments: Moments, tables: Sequence[Array], weights: Array | None) -> Views:
+        """Views from the sums, or from the rows where those are few or the sums too coarse."""
+        few = len(tables[0]) <= max(table.shape[1] for table in tables) + 1
+        if self.solver == "qr" or (self.solver == "auto" and few):
+            return self._by_rows(tables, weights, moments)
+        with few_threads(moments):
+            views = by_moments(self._scaled(moments), self._edges)
+        if self.solver == "auto" and max(basis.condition for basis in views.bases) > ILL:
+            return self._by_rows(tables, weights, moments)
+        return views
 
     def _by_rows(self, tables: Sequence[Array], weights: Array | None, moments: Moments) -> Views:
         mean, scale = moments.mean(), self._scale(moments)
@@ -248,9 +255,11 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
         """Directions from sums over the rows, or from views that the rows were decomposed into."""
         check_rows(float(moments.weight), self._edges, self.n_components)
         R = self._scaled(moments)
-        views = by_moments(R, self._edges) if views is None else views
-        check_rank([len(basis.variances) for basis in views.bases], self.n_components)
-        self._remember(moments, R, *solved(R, self._edges, views, self._reg(len(views.bases))))
+        with few_threads(moments):
+            views = by_moments(R, self._edges) if views is None else views
+            check_rank([len(basis.variances) for basis in views.bases], self.n_components)
+            found = solved(R, self._edges, views, self._reg(len(views.bases)))
+        self._remember(moments, R, *found)
         return self
 
     def _reg(self, m: int) -> list[float]:

@@ -11,9 +11,11 @@ from latently.data.open import as_source, open_source
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, is_dask, is_out_of_core
 from latently.data.tables.matrix import as_matrix
-from latently.distributions.covariance import BLOCK, joint_moments
+from latently.data.tables.values import LARGEST
+from latently.distributions.covariance import BLOCK, is_near_zero, joint_moments
 from latently.distributions.inputs import patterns
 from latently.distributions.statistics import Moments
+from latently.factor.cca.limits import view_name
 from latently.factor.incomplete import fit_incomplete
 from latently.factor.moments import FEW, LONG
 from latently.learn.engine.reduce import reducing
@@ -34,9 +36,13 @@ def is_flat(Y: Any) -> bool:
 
 
 def as_view(Y: Any, name: str, n_rows: int | None = None) -> Array:
-    """A further view, (n, q); a flat one is a column. An error says where numbers of rows differ."""
-    Y = np.asarray(Y)[:, None] if is_flat(Y) else Y
-    table = as_matrix(Y, allow_nan=True, name=name)
+    """A further view, (n, q); a flat one is a column. An error says where numbers of rows differ.
+
+    The values of an array are not looked at (see `any_missing`); those of a dataframe are, while columns have names.
+    """
+    table = as_matrix(
+        np.asarray(Y)[:, None] if is_flat(Y) else Y, allow_nan=True, name=name, checked=type(Y) is not np.ndarray
+    )
     if n_rows is not None and len(table) != n_rows:
         raise ValueError(
             f"inconsistent numbers of samples: X has {n_rows} rows and {name} has {len(table)}; a row of each view "
@@ -45,38 +51,55 @@ def as_view(Y: Any, name: str, n_rows: int | None = None) -> Array:
     return table
 
 
+def are_ordinary(moments: Moments) -> bool:
+    """Whether all values behind the moments are finite, and far from extreme."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.diagonal(moments.second) + moments.weight * moments.centre**2
+        return bool((squares < LARGEST**2).all())
+
+
+def any_missing(tables: Sequence[Array]) -> bool:
+    """Whether a view has missing values; an error names a column with infinite or extreme ones."""
+    for i, table in enumerate(tables):
+        as_matrix(table, allow_nan=True, name=view_name(i, len(tables)))
+    return any(np.isnan(table).any() for table in tables)
+
+
 def views_moments(tables: Sequence[Array], weights: Array | None) -> Moments:
-    """Moments of the columns of all views together."""
+    """Moments of the columns of all views together; not finite where a value is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if weights is not None or sum(table.size for table in tables) <= FEW or len(tables[0]) <= CHUNK_ROWS:
+            return joint_moments(np.hstack(tables), weights)
+        return _by_threads(tables)
+
+
+def _by_threads(tables: Sequence[Array]) -> Moments:
     first = tables[0]
-    if weights is not None or sum(table.size for table in tables) <= FEW or len(first) <= CHUNK_ROWS:
-        return joint_moments(np.hstack(tables), weights)
-    centre = np.concatenate([table[:1000].mean(axis=0, dtype=np.float64) for table in tables])
+    near = all(is_near_zero(table) for table in tables)
+    centre = None if near else np.concatenate([table[:1000].mean(axis=0, dtype=np.float64) for table in tables])
 
     def beside(chunk: Chunk) -> Moments:
-        return _beside_each_other([table[chunk.start : chunk.stop] for table in tables], centre)
+        with np.errstate(over="ignore", invalid="ignore"):  # threads have their own
+            return _beside_each_other([table[chunk.start : chunk.stop] for table in tables], centre)
 
     with reducing(ArraySource(first.astype(np.float64, copy=False), None, LONG)) as reduce:
         total: Moments = reduce(beside)
     return total
 
 
-def _beside_each_other(tables: Sequence[Array], centre: Array) -> Moments:
-    """Moments about a centre, with the views put beside each other in blocks that stay in the cache."""
-    d, n = len(centre), len(tables[0])
+def _beside_each_other(tables: Sequence[Array], centre: Array | None) -> Moments:
+    """Moments about a centre or zero, with the views put beside each other in blocks that stay in the cache."""
+    n, d = len(tables[0]), sum(table.shape[1] for table in tables)
     size = max(BLOCK // d, 1)
-    parts = [(table, slice(end - table.shape[1], end)) for table, end in zip(tables, _ends(tables), strict=True)]
     first, second, block = np.zeros(d), np.zeros((d, d)), np.empty((size, d))
     for start in range(0, n, size):
         rows = block[: min(size, n - start)]
-        for table, columns in parts:
-            np.subtract(table[start : start + size], centre[columns], out=rows[:, columns])
+        np.concatenate([table[start : start + size] for table in tables], axis=1, out=rows)
+        if centre is not None:
+            rows -= centre
         first += np.ones(len(rows)) @ rows
         second += rows.T @ rows
-    return Moments(np.asarray(float(n)), centre, first, second)
-
-
-def _ends(tables: Sequence[Array]) -> list[int]:
-    return [int(end) for end in np.cumsum([table.shape[1] for table in tables])]
+    return Moments(np.asarray(float(n)), np.zeros(d) if centre is None else centre, first, second)
 
 
 def open_views(X: Any, Y: Any, columns: Sequence[str] | None, filters: Any, weights: Any) -> tuple[ChunkSource, int]:
@@ -130,6 +153,8 @@ def expected_moments(table: Array, weights: Array | None) -> Moments:
 
 
 __all__ = [
+    "any_missing",
+    "are_ordinary",
     "as_view",
     "completed",
     "expected_moments",

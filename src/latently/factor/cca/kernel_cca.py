@@ -23,6 +23,8 @@ from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import read_rows
 
 Array = NDArray[np.float64]
+FEW_ROWS = 1000
+"""Rows up to which the regularisation is ten times that of more."""
 Named = Literal["linear", "rbf", "poly"]
 _NAMED: dict[str, type[Kernel]] = {"linear": Linear, "rbf": RBF, "poly": Polynomial}
 
@@ -43,7 +45,8 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         the kernel compares: rows of a table, strings, trees.
     reg
         Between 0 and 1: covariances of features become (1 - reg) C + reg I. Without it, a kernel that can tell all
-        rows apart finds correlations of one in anything.
+        rows apart finds correlations of one in anything. None is 0.01 up to 1000 rows and 0.001 for more, as Bach and
+        Jordan (2002) advise for kernels that are one for a row and itself.
     approximation
         "cholesky" takes the rows that are worst described so far; "nystroem" takes rows at random, and is faster.
     max_features
@@ -57,6 +60,8 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
     ----------
     canonical_correlations_
         (k,) correlations of the pairs of scores of the rows learnt.
+    reg_
+        Regularisation of each view.
     n_samples_, n_features_
         Number of rows, and of features of each view.
     missed_
@@ -79,7 +84,7 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(_NAMED)), Kernel, list, tuple],
-        "reg": [Interval(Real, 0, 1, closed="both"), "array-like"],
+        "reg": [Interval(Real, 0, 1, closed="both"), "array-like", None],
         "approximation": [StrOptions({"cholesky", "nystroem"})],
         "max_features": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="left")],
@@ -91,7 +96,7 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         n_components: int = 1,
         *,
         kernel: Named | Kernel | Sequence[Named | Kernel] = "rbf",
-        reg: float | Sequence[float] = 0.1,
+        reg: float | Sequence[float] | None = None,
         approximation: Literal["cholesky", "nystroem"] = "cholesky",
         max_features: int = 300,
         tol: float = 1e-6,
@@ -182,8 +187,9 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
                 f"n_components={self.n_components}, but a view varies in {rank} independent directions of feature "
                 "space only (its columns are constant, or its rows few): ask for fewer components"
             )
-        reg = np.broadcast_to(np.asarray(self.reg, dtype=np.float64), (2,)).tolist()
-        rotations, pairs, _ = solved(R, edges, views, reg)
+        default = 0.01 if len(features[0]) <= FEW_ROWS else 0.001
+        self.reg_ = np.broadcast_to(default if self.reg is None else np.asarray(self.reg, float), (2,)).tolist()
+        rotations, pairs, _ = solved(R, edges, views, self.reg_)
         mean, k = moments.mean(), self.n_components
         self.rotations_ = [r[:, :k] for r in rotations]
         self._means = [mean[a:b] for a, b in pairwise(edges)]

@@ -1,4 +1,4 @@
-"""How many pairs of directions there can be."""
+"""How many pairs of directions there can be, and which view is to blame."""
 
 from collections.abc import Sequence
 
@@ -18,8 +18,12 @@ def check_rank(ranks: Sequence[int], n_components: int) -> None:
     """An error that names a view which varies in fewer directions."""
     if min(ranks) < n_components:
         view = int(np.argmin(ranks))
-        name = "X" if view == 0 else ("Y" if len(ranks) == 2 else f"view {view}")
         raise ValueError(
-            f"n_components={n_components}, but {name} varies in {ranks[view]} independent directions only "
-            "(its columns are constant or collinear): ask for fewer components, or leave columns out"
+            f"n_components={n_components}, but {view_name(view, len(ranks))} varies in {ranks[view]} independent "
+            "directions only (its columns are constant or collinear): ask for fewer components, or leave columns out"
         )
+
+
+def view_name(view: int, m: int) -> str:
+    """What errors call a view, counted from 0, of m."""
+    return "X" if view == 0 else ("Y" if m == 2 else f"view {view}")

@@ -1,7 +1,6 @@
 """Eigenvectors of a covariance, by five ways: each gives a `Spectrum`."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +9,15 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from latently.data.sources.bounds import CHUNK_ROWS
 from latently.distributions.statistics import Moments
+from latently.factor.moments import few_threads
 from latently.factor.pca.products import singular_of
 from latently.factor.signs import flipped
-from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.estimator.table import generator
 
 Array = NDArray[Any]
 SHORT = 600
 """Rows or columns up to which their products cost less than the powers of a random block."""
-FEW_COLUMNS = 128
-"""Columns up to which threads of BLAS, which stay awake for a while, cost ours more than they save."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +135,7 @@ def solved(model: Any, solver: str, rows: Any, weights: Array | None) -> Spectru
 def by_moments(moments: Moments) -> Spectrum:
     """All directions, from sums over the rows: one pass over data of any size."""
     weight = float(moments.weight)
-    few = len(moments.centre) <= FEW_COLUMNS and weight > CHUNK_ROWS
-    with single_threaded_blas() if few else nullcontext():
+    with few_threads(moments):
         values, vectors = np.linalg.eigh(moments.scatter() / (weight - 1))
     values = np.maximum(values[::-1], 0.0)
     limit = int(min(np.ceil(weight), len(values)))

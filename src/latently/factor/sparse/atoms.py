@@ -18,8 +18,8 @@ class CodeSums(Additive):
     Parameters
     ----------
     rows : their number, or weight
-    power : sum of |x|^2
-    norm : (k,) sum of |s_j| for each atom
+    power : sum of ``|x|^2``
+    norm : (k,) sum of ``|s_j|`` for each atom
     A : (k, k) sum of s s'
     B : (k, d) sum of s x'
     missed : rows whose code ran out of steps
@@ -60,7 +60,7 @@ class CodeSums(Additive):
         return replace(self, norm=self.norm * f, A=self.A * f[:, None] * f[None], B=self.B * f[:, None])
 
     def squares(self, D: Array) -> float:
-        """Sum of |x - s D|^2."""
+        """Sum of ``|x - s D|^2``."""
         return max(self.power - 2 * float((self.B * D).sum()) + float(((self.A @ D) * D).sum()), 0.0)
 
 
@@ -68,8 +68,8 @@ class CodeSums(Additive):
 class Problem:
     """What is minimised over codes s and atoms D.
 
-    Without eta: sum |x - s D|^2 / 2 + alpha |s|_1 with atoms no longer than one. With eta: the mean of
-    |x - s D|^2 + alpha |s|_1, plus eta |D|_F^2.
+    Without eta: the sum of ``|x - s D|^2 / 2 + alpha |s|_1`` with atoms no longer than one. With eta: the mean of
+    ``|x - s D|^2 + alpha |s|_1``, plus ``eta |D|_F^2``.
     """
 
     alpha: float
@@ -79,7 +79,7 @@ class Problem:
 
     @property
     def code_alpha(self) -> float:
-        """Weight of the 1-norm beside |x - s D|^2 / 2."""
+        """Weight of the 1-norm beside ``|x - s D|^2 / 2``."""
         return self.alpha if self.eta is None else self.alpha / 2
 
     def cost(self, sums: CodeSums, D: Array) -> float:
@@ -98,7 +98,7 @@ class Problem:
     def _balanced(self, sums: CodeSums, D: Array) -> tuple[Array, CodeSums]:
         """Atoms longer and codes shorter, or the other way round, at the scale where both penalties together are least.
 
-        An atom of length c costs eta c^2 |D_j|^2, and its codes alpha |s_j|_1 / (c n).
+        An atom of length c costs ``eta c^2 |D_j|^2``, and its codes ``alpha |s_j|_1 / (c n)``.
         """
         length = (D * D).sum(axis=1)
         pays = (length > 0) & (sums.norm > 0) & (self.alpha * (self.eta or 0.0) > 0)

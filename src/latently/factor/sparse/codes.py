@@ -19,7 +19,7 @@ class Coder:
     Parameters
     ----------
     algorithm
-        "lasso_cd" and "lasso_lars" minimise |x - s D|^2 / 2 + alpha |s|_1; "lars" and "omp" add atoms up to
+        "lasso_cd" and "lasso_lars" minimise ``|x - s D|^2 / 2 + alpha |s|_1``; "lars" and "omp" add atoms up to
         `n_nonzero`; "threshold" shrinks the correlations with the atoms by alpha.
     alpha
         Weight of the 1-norm.

@@ -40,8 +40,9 @@ class DictionaryLearning(
 
     Codes s and atoms D (the rows of `components_`) minimise
 
-    - without `eta`: sum |x - s D|^2 / 2 + alpha |s|_1, with atoms no longer than one (scikit-learn's problem);
-    - with `eta`: the mean of |x - s D|^2 + alpha |s|_1, plus eta |D|_F^2: atoms that do not pay come to zero.
+    - without `eta`: the sum of ``|x - s D|^2 / 2 + alpha |s|_1``, with atoms no longer than one (scikit-learn's
+      problem);
+    - with `eta`: the mean of ``|x - s D|^2 + alpha |s|_1``, plus ``eta |D|_F^2``: atoms that do not pay come to zero.
 
     Atoms need the rows only through sums that add: A = sum s s' and B = sum s x'. So tables larger than memory, Dask,
     batches (`partial_fit`) and models learnt apart (`merge`) are one arithmetic.

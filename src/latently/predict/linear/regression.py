@@ -59,7 +59,7 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
     coef_ : (d,) posterior mean of the weights
     intercept_ : posterior mean of b
     sigma_ : (d, d) posterior covariance of the weights
-    alpha_, lambda_ : precisions of noise and weights (lambda_ is 0 for "ml")
+    alpha_, lambda_ : precisions of noise and weights (``lambda_`` is 0 for "ml")
     trace_ : log evidence after each step; never falls
     n_iter_ : number of steps of the search
     converged_, reason_ : whether the search converged, and how it ended: "converged" or "max_iter"
