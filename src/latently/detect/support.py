@@ -56,6 +56,12 @@ class KernelDetector(Detector):
     gamma: Any
     coef0: float
 
+    def _is_stored(self, X: Any) -> bool:
+        compared = _compared(self.kernel) if isinstance(self.kernel, Kernel) else "rows"
+        if isinstance(X, str | bytes) and compared != "rows":
+            raise TypeError(f"{self.kernel!r:.60} compares {compared}: give a list of them, not {X!r:.40} alone")
+        return super()._is_stored(X)
+
     def _things(self, X: Any, *, reset: bool) -> Any:
         """What is compared: a table of floats, or whatever the kernel reads (strings, trees)."""
         if isinstance(self.kernel, Kernel) and not _reads_tables(self.kernel):
@@ -160,9 +166,18 @@ class BoundaryDetector(KernelDetector):
         return EXPECTED_FAILURES | WEIGHTED_FAILURES
 
 
+def _inner(kernel: Kernel) -> list[Kernel]:
+    return [value for value in kernel.get_params(deep=False).values() if isinstance(value, Kernel)]
+
+
 def _reads_tables(kernel: Kernel) -> bool:
-    inner = [value for value in kernel.get_params(deep=False).values() if isinstance(value, Kernel)]
+    inner = _inner(kernel)
     return isinstance(kernel, VectorKernel) or (bool(inner) and all(map(_reads_tables, inner)))
+
+
+def _compared(kernel: Kernel) -> str:
+    """What a kernel reads one by one; a sum or a product, what the kernels in it do."""
+    return next((found for found in map(_compared, _inner(kernel)) if found != "rows"), kernel.compares)
 
 
 def _part(matrix: Array) -> Array:
