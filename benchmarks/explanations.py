@@ -93,7 +93,8 @@ def main(quick: bool) -> int:
         moved, columns = corrupted(seen, rows, 0)
         found = {who: share_named(make(), seen, moved, columns) for who, make in DETECTORS.items()}
         missed += sum(share < GOAL for share in found.values())
-        print(f"{name}: {len(seen)} rows to learn from, {seen.shape[1]} columns, {len(moved)} corrupted rows, ceiling {ceiling(seen):.1%}")
+        print(f"{name}: {len(seen)} rows to learn from, {seen.shape[1]} columns, {len(moved)} corrupted rows")
+        print(f"   ceiling {ceiling(seen):.1%}")
         print("   " + ", ".join(f"{who} {share:.1%}" for who, share in found.items()), flush=True)
     return int(missed > 0)
 

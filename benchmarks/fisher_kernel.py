@@ -2,8 +2,8 @@
 
 python -m benchmarks.fisher_kernel
 
-The training half alone chooses the SVM's C and which information matrix scales the gradients, by cross-validation in five
-parts; the hidden Markov models have the same settings in both classifiers.
+The training half alone chooses the SVM's C and which information matrix scales the gradients, by cross-validation in
+five parts; the hidden Markov models have the same settings in both classifiers.
 """
 
 import inspect

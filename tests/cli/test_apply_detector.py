@@ -49,10 +49,10 @@ def test_a_detector_is_fitted_and_applied(settings, odd_rows, capsys):
     assert main(["fit", model, "rows.csv", *rest]) == 0
     assert f"{model}, fitted to 150 rows and 4 columns" in capsys.readouterr().out
     assert main(["apply", "model.latently", "rows.csv", "--json", "--reasons", "3"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["outlier"][odd_rows] is True
-    assert 1 <= sum(told["outlier"]) <= 9
-    assert "d is 2.5" in told["reasons"][odd_rows]
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows[odd_rows]["outlier"] is True
+    assert 1 <= sum(row["outlier"] for row in rows) <= 9
+    assert "d is 2.5" in rows[odd_rows]["reasons"]
 
 
 def test_explore_asks_the_detectors_that_are_named(odd_rows, capsys):
