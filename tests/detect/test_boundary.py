@@ -175,3 +175,27 @@ def test_the_order_in_memory_does_not_matter():
 
 def test_rows_that_are_all_the_same_belong():
     assert SVDD().fit(np.ones((20, 2))).predict(np.ones((1, 2))).tolist() == [1]
+
+
+@pytest.mark.parametrize("nu", [0.1, 0.5])
+@pytest.mark.parametrize("detector", [OneClassSVM, SVDD, SemiSupervisedSVDD])
+def test_rows_on_the_boundary_are_inside_wherever_the_table_lies(detector, nu):
+    """Scores are found to within tol: support vectors on the boundary must not fall to either side by chance."""
+    for seed in range(5):
+        X = np.random.default_rng(seed).normal(size=(60, 3))
+        here, there = detector(nu=nu).fit(X), detector(nu=nu).fit(X + 1e8)
+        assert (here.predict(X) == -1).mean() <= nu
+        assert np.array_equal(here.predict(X), there.predict(X + 1e8))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X", "things"),
+    [(NGramKernel(2), "banana", "strings"), (2.0 * TreeKernel() + TreeKernel(), "(S (A a))", "trees")],
+)
+def test_a_single_string_is_no_file(kernel, X, things):
+    with pytest.raises(TypeError, match=f"compares {things}: give a list of them"):
+        OneClassSVM(kernel=kernel).fit(X)
+    fitted = OneClassSVM(kernel=kernel).fit([X, X])
+    for ask in (fitted.predict, fitted.calibrate):
+        with pytest.raises(TypeError, match="give a list of them"):
+            ask(X)

@@ -94,8 +94,8 @@ class OneClassSVM(BoundaryDetector):
         self.objective_ = found.objective
         self.n_iter_ = found.n_iter
         self.fit_status_ = int(not found.converged)
-        self.intercept_ = np.array([-found.level])
-        self._settle(found.slope, found.level)  # the slope of a row is its score
+        self.intercept_ = np.array([-found.lowest])
+        self._settle(found.slope, found.lowest)  # the slope of a row is its score; those on the boundary are inside
         return self
 
     def score_samples(self, X: Any) -> Array:

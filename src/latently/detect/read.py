@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from latently.data.open import open_source
-from latently.data.sources.chunks import ChunkSource, is_out_of_core
+from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.table_source import SOME_BYTES, TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import FloatArray
@@ -55,7 +55,7 @@ def in_memory(detector: Any, X: Any, y: Any = None, weights: Any = None) -> tupl
 def some_rows(detector: Any, X: Any) -> Any:
     """Rows in memory: X, or all rows of a table that is not, or a draw if they are too many."""
     if not isinstance(X, ChunkSource):
-        if not is_out_of_core(X):
+        if not detector._is_stored(X):
             return X
         names = getattr(detector, "feature_names_in_", None)
         X = open_source(X, columns=None if names is None else list(names))

@@ -107,7 +107,7 @@ class SemiSupervisedSVDD(BoundaryDetector):
         self._remember(things, weights)
         self.n_iter_, self.objective_ = found.n_iter, found.objective
         scores = found.slope + self.margin_ * np.where(known, signs, 0.0)  # without the linear term
-        self._settle(scores, found.level)
+        self._settle(scores, found.lowest)
 
     def _start(self, values: Any, upper: Array, total: float, signs: Array) -> Array:
         inside = signs > 0

@@ -56,6 +56,12 @@ class KernelDetector(Detector):
     gamma: Any
     coef0: float
 
+    def _is_stored(self, X: Any) -> bool:
+        compared = _compared(self.kernel) if isinstance(self.kernel, Kernel) else "rows"
+        if isinstance(X, str | bytes) and compared != "rows":
+            raise TypeError(f"{self.kernel!r:.60} compares {compared}: give a list of them, not {X!r:.40} alone")
+        return super()._is_stored(X)
+
     def _things(self, X: Any, *, reset: bool) -> Any:
         """What is compared: a table of floats, or whatever the kernel reads (strings, trees)."""
         if isinstance(self.kernel, Kernel) and not reads_tables(self.kernel):
@@ -158,6 +164,12 @@ class BoundaryDetector(KernelDetector):
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return EXPECTED_FAILURES | WEIGHTED_FAILURES
+
+
+def _compared(kernel: Kernel) -> str:
+    """What a kernel reads one by one; a sum or a product, what the kernels in it do."""
+    inner = [value for value in kernel.get_params(deep=False).values() if isinstance(value, Kernel)]
+    return next((found for found in map(_compared, inner) if found != "rows"), kernel.compares)
 
 
 def _part(matrix: Array) -> Array:

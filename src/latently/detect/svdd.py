@@ -31,7 +31,7 @@ class SVDD(BoundaryDetector):
     radius_
         Radius of the ball.
     offset_
-        Minus its square, unless contamination is given.
+        Minus its square, to within tol so that rows on the boundary are inside; set by contamination if that is given.
     support_, support_vectors_, dual_coef_
         Numbers, rows and weights of the support vectors: the centre is their weighted mean.
 
@@ -82,7 +82,8 @@ class SVDD(BoundaryDetector):
         self.n_iter_ = found.n_iter
         self.objective_ = found.objective
         rounding = 16 * np.finfo(float).eps * float(own.max(initial=0.0))  # rows that are all the same are inside
-        self._settle(-squared, -(self.radius_**2) - rounding)
+        outside = max(self._centre - 2.0 * found.lowest / total, 0.0)  # rows on the boundary are inside
+        self._settle(-squared, -outside - rounding)
 
     def score_samples(self, X: Any) -> Array:
         """Score (n,) of each row: minus its squared distance from the centre."""

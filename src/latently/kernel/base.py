@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from inspect import signature
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ class Kernel(ABC):
     A subclass gives `_matrix` and `_diagonal`, and `_read` if its input is not a table of numbers. A kernel with
     settings that depend on data overrides `adapted`.
     """
+
+    compares: ClassVar[str] = "rows"
+    """What it reads one by one: rows, strings or trees."""
 
     normalize: bool = False
     """Whether values are divided by sqrt(k(x, x) k(y, y))."""

@@ -17,6 +17,8 @@ _EXACT = 2.0**24  # whole numbers below this are exact in single precision
 class StringKernel(Kernel):
     """A kernel of strings; anything iterable of hashable symbols is as good as a string."""
 
+    compares = "strings"
+
     def _read(self, X: Any, Y: Any) -> tuple[Any, Any]:
         texts = [*listed(X, "X"), *(() if Y is None else listed(Y, "Y"))]
         codes = encoded(texts)

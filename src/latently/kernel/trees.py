@@ -80,6 +80,8 @@ class TreeKernel(Kernel):
            [3., 6.]])
     """
 
+    compares = "trees"
+
     def __init__(self, *, decay: float = 0.4, leaves: bool = False, normalize: bool = False) -> None:
         self.decay = decay
         self.leaves = leaves

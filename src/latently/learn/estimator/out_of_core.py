@@ -39,6 +39,10 @@ class OutOfCoreMixin:
         """Give f of the rows of a Dask collection, to be computed where they are."""
         return X.map_partitions(f)
 
+    def _is_stored(self, X: Any) -> bool:
+        """Whether X is a table that is not in memory."""
+        return is_out_of_core(X)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         wrappers = {"fit": learning, "partial_fit": learning} | dict.fromkeys(cls._row_verbs, answering)
@@ -70,7 +74,7 @@ def learning(method: Callable[..., Any]) -> Callable[..., Any]:
     def learn(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name, default) for name, default in _FIT_OPTIONS.items()}
         with self._storing(*(kwargs.pop(name, default) for name, default in _CHECKPOINT.items())):
-            if not isinstance(X, ChunkSource) and not is_out_of_core(X):
+            if not isinstance(X, ChunkSource) and not self._is_stored(X):
                 _refuse(type(self).__name__, options)
                 return method(self, X, *args, **kwargs)
             bound = signature.bind(self, X, *args, **kwargs)
@@ -88,7 +92,7 @@ def answering(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name, default) for name, default in _ANSWER_OPTIONS.items()}
-        if not isinstance(X, StoredSource) and not is_out_of_core(X):
+        if not isinstance(X, StoredSource) and not self._is_stored(X):
             _refuse(type(self).__name__, options)
             return method(self, X, *args, **kwargs)
         return answered(self, functools.partial(method, self), X, args, kwargs, **options)

@@ -33,6 +33,8 @@ class Solution:
     level
         The multiplier of the equality: the slope of variables that are strictly inside their box (rho of
         a support vector machine).
+    lowest
+        The lowest slope of such a variable, less rounding: within tol of the level.
     objective
         1/2 a'Qa + p'a.
     gap
@@ -46,6 +48,7 @@ class Solution:
     alpha: Array
     slope: Array
     level: float
+    lowest: float
     objective: float
     gap: float
     n_iter: int
@@ -215,13 +218,18 @@ class _Search:
         gap = self._gap() if len(self.alpha) else 0.0
         gradient = self.y * self.slope
         objective = 0.5 * float(self.alpha @ (gradient + self.p))
-        return Solution(self.alpha, self.slope, self._level(), objective, max(gap, 0.0), steps, bool(gap < tol))
+        level, lowest = self._level()
+        return Solution(self.alpha, self.slope, level, lowest, objective, max(gap, 0.0), steps, bool(gap < tol))
 
-    def _level(self) -> float:
-        """Mean slope of the free variables; the middle of what is possible if there are none."""
-        free = (self.alpha > 0) & (self.alpha < self.upper)
-        if free.any():
-            return float(self.slope[free].mean())
+    def _level(self) -> tuple[float, float]:
+        """Mean and lowest slope of the free variables; the middle of what is possible if there are none."""
+        slopes = self.slope[(self.alpha > 0) & (self.alpha < self.upper)]
+        level = float(slopes.mean()) if len(slopes) else self._level_at_bounds()
+        size = float(np.abs(self.slope).max(initial=0.0))
+        rounding = np.finfo(float).eps * (16.0 + np.sqrt(len(self.slope))) * size  # of sums made in another order
+        return level, float(slopes.min(initial=level) - rounding)
+
+    def _level_at_bounds(self) -> float:
         at_zero = self.alpha <= 0
         above = np.where(self.y > 0, at_zero, ~at_zero)  # these slopes are at least the level
         low, high = self.slope[~above].max(initial=-np.inf), self.slope[above].min(initial=np.inf)
