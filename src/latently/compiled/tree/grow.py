@@ -68,7 +68,7 @@ def sort_by(keys, n, order):
         sink(keys, order, i, n)
     for end in range(n - 1, 0, -1):
         order[0], order[end] = order[end], order[0]
-        sink(keys, order, 0, end)
+        sink(keys, order, np.int64(0), end)  # a plain 0 has a type, and a compilation, of its own
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -391,7 +391,7 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
             scan_gini(hist, bins, n, stats, left, right, found)
         else:
             scan_squared(hist, bins, n, stats, found)
-        better(found, f, bins, n, listed, False, lo, hi, threshold, best_i, best_f, best_list)
+        better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
         return
     if whole[RANDOM] and not is_cat[f] and n > 1:
         threshold, at = draw_cut(seed, step, lo, hi, bins, n)
@@ -497,9 +497,10 @@ def cut_squared(keys, a, b, near, total, least, found):
         sl += near[row, 1]
         if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
             sr, wr = whole - sl, weight - wl
-            value = (sl * sl * wr + sr * sr * wl) / (wl * wr)
-            if value > bar:
-                best, bar, at = value, beyond(value), i
+            above, below = sl * sl * wr + sr * sr * wl, wl * wr
+            if above > bar * below:  # divisions are slow, and few cuts are the best so far
+                best, at = above / below, i
+                bar = beyond(best)
     found[0], found[1] = best, at
 
 
@@ -522,9 +523,10 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
         wl += h
         if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
             wr = weight - wl
-            value = (squares_left * wr + squares_right * wl) / (wl * wr)
-            if value > bar:
-                best, bar, at = value, beyond(value), i
+            above, below = squares_left * wr + squares_right * wl, wl * wr
+            if above > bar * below:
+                best, at = above / below, i
+                bar = beyond(best)
     found[0], found[1] = best, at
 
 
@@ -581,11 +583,11 @@ def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, 
             features[visited], features[other] = features[other], features[visited]
         f = features[visited]
         visited += 1
-        if base >= 0 and is_sorted[f]:
-            varied += search_sorted(f, table, keys[f], start - base, stop - base, near_T, near_y, stats, whole, space,
-                                    best_i, best_f)  # fmt: skip
-        elif whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch):
-            varied += search_sorted(f, table, scratch, 0, m, its_T, targets[1], stats, whole, space, best_i, best_f)
+        kept = base >= 0 and is_sorted[f]
+        if kept or (whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch)):
+            a = start - base if kept else 0
+            varied += search_sorted(f, table, keys[f] if kept else scratch, a, a + m, near_T if kept else its_T,
+                                    near_y if kept else targets[1], stats, whole, space, best_i, best_f)  # fmt: skip
         else:
             n = filled(table[0], rows, start, stop, f, table[1][f], targets[1], targets[0], targets[2][:m],
                        whole[BY_CLASS], whole[CHECKS_COUNTS], targets[3], hist, space[1], space[9], space[10],
@@ -711,13 +713,13 @@ def open_child(q, node, start, stop, depth, seed, low, high, frontier, seeds, li
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
-def grow_tree(table, rows, targets, whole, real, seed, critical, limits, made, waiting, space, own, current, columns):
+def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space, own, current, columns):
     """Grow a tree on `rows`, which end up in the order of the leaves; give the number of nodes.
 
     `made` gets (nodes, 8) whole numbers: feature, first child, whether a missing value goes left (-1: none is missing),
     rows, nothing, whether the split is one of categories, last code on the left, place of its first row; (nodes, 3)
-    floats: threshold, impurity, weight; and (nodes, s) statistics. Other arrays are space to work in. Nothing is
-    allocated here, so that no counts of references need to be compiled.
+    floats: threshold, impurity, weight; and (nodes, s) statistics. `waiting` has the root. Other arrays are space to
+    work in. Nothing is allocated here, so that no counts of references need to be compiled.
     """
     codes, n_bins, _, _, _, _, signs = table
     T, y, w, starts = targets
@@ -727,10 +729,9 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits, made, w
     goes_left, spare, best_i, best_f, bounds, best_list, stats, features = current
     keys, is_sorted, near_T, near_y, _, counts, _, sides, spare_keys = columns
     left, lookup, width, size, room = space[4], space[6], len(space[4]), len(space[6]), len(sides)
-    m, d, by_class, criterion = len(rows), codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
+    d, by_class, criterion = codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
     base, end = -1, -1  # columns are sorted below a node from row `base` to row `end`
-    n_nodes, n_open, n_leaves, by_gain = 1, 1, 0, whole[MAX_LEAVES] > 0
-    open_child(0, 0, 0, m, 0, seed, limits[0], limits[1], frontier, seeds, limit, gains)
+    n_nodes, n_open, n_leaves, by_gain = np.int64(1), np.int64(1), 0, whole[MAX_LEAVES] > 0
     while n_open:
         p = next_of(gains, n_open, by_gain)
         node, start, stop, depth = frontier[p, 0], frontier[p, 1], frontier[p, 2], frontier[p, 3]

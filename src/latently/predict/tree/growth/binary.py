@@ -75,13 +75,15 @@ def _grown(
     table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
     goals = (targets.dense, targets.codes, w, targets.starts)
     whole = whole_setting(setting, targets, even)
-    made, *space = workspace(rows, codes.shape[1], int(bins.n_bins.max()) + 2, targets, whole)
+    made, waiting, *space = workspace(rows, codes.shape[1], int(bins.n_bins.max()) + 2, targets, whole)
+    for part, root in zip(waiting, ((0, 0, len(rows), 0), seed, np.inf, setting.bounds), strict=True):
+        part[0] = root
+    critical = setting.critical(int(targets.starts[-1]))
     n = compiled.tree.grow.grow_tree(
-        table, rows, goals, whole, real_setting(setting, total), np.uint64(seed),
-        setting.critical(int(targets.starts[-1])), setting.bounds, made, *space,
-    )  # fmt: skip
-    nodes, real, sums = (part[:n] for part in made)
-    return nodes, real, sums, send_unseen(nodes, real[:, 2], codes, rows, bins)
+        table, rows, goals, whole, real_setting(setting, total), critical, made, waiting, *space
+    )
+    nodes, real = (np.ascontiguousarray(part[:n].T).T for part in made[:2])  # column by column, as they are read
+    return nodes, real, made[2][:n], send_unseen(nodes, real[:, 2], codes, rows, bins)
 
 
 def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:

@@ -27,11 +27,8 @@ def send_unseen(whole: NDArray[np.int64], weight: NDArray[np.float64], codes: An
 
     The categories of the smaller branch are listed, so that whatever else comes goes to the larger one.
     """
-    inner = np.flatnonzero(whole[:, 0] >= 0)
-    is_left = np.zeros(len(whole), dtype=np.int64)
-    is_left[inner] = is_larger(weight[whole[inner, 1]], weight[inner])
-    unseen = whole[:, 2] < 0
-    whole[unseen, 2] = is_left[unseen]
+    is_left = is_larger(weight[whole[:, 1]], weight)  # of no meaning in leaves, where it is not asked for
+    whole[:, 2] = np.where(whole[:, 2] < 0, is_left, whole[:, 2])
     grouped = np.flatnonzero(whole[:, 5])
     if len(grouped) == 0:
         return np.empty(0, dtype=np.int64)
