@@ -60,7 +60,8 @@ def forest_classifier(graph: Graph, model: Any) -> None:
 
 def _smoothed(tree: Any) -> Nodes:
     """Nodes of a tree with the values that it answers with."""
-    values, nodes = tree._smoothed(), tree.nodes_
+    values: Array | None = tree._smoothed()
+    nodes: Nodes = tree.nodes_
     return nodes if values is None else replace(nodes, value=values)
 
 
