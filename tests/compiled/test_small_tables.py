@@ -5,6 +5,7 @@ import pytest
 from hmmlearn import hmm as peers
 from scipy import sparse, stats
 from scipy.special import logsumexp
+from sklearn.base import clone
 from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.mixture import GaussianMixture as PeerMixture
 from sklearn.naive_bayes import BernoulliNB as PeerBernoulli
@@ -296,9 +297,10 @@ def test_trees_by_sums_over_chunks_are_those_of_the_table(fetched, monkeypatch, 
     X, y = two_groups(60, 3, 0.8, 0.1), np.arange(60) % 3
     frame = pd.DataFrame(X, columns=list("abc"))
     frame.assign(y=y).to_parquet(tmp_path / "rows.parquet")
-    here = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(frame, y)
-    there = RandomForestClassifier(2, bootstrap=False, random_state=0).fit(str(tmp_path / "rows.parquet"), "y")
-    np.testing.assert_allclose(here.predict_proba(frame), there.predict_proba(frame))
+    for least in (1, 3):
+        here = RandomForestClassifier(2, min_samples_leaf=least, random_state=0).fit(frame, y)
+        there = clone(here).fit(str(tmp_path / "rows.parquet"), "y")
+        np.testing.assert_allclose(here.predict_proba(frame), there.predict_proba(frame))
 
 
 # maps

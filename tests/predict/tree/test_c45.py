@@ -107,6 +107,28 @@ def test_confidence_prunes_more_the_lower_it_is():
     assert whole >= sizes[0] >= sizes[1] > sizes[2]
 
 
+def two_branches(*counts):
+    """A column of two categories and rows of two classes, from the numbers of (no, yes) in each branch."""
+    pairs = [(word, label) for word, numbers in zip("ab", counts, strict=True) for label, n in enumerate(numbers)
+             for _ in range(n)]  # fmt: skip
+    return pd.DataFrame({"x": [word for word, _ in pairs]}), [label for _, label in pairs]
+
+
+@pytest.mark.parametrize(("counts", "gap", "n_nodes"), [([(3, 0), (4, 5)], 0.064, 1), ([(5, 0), (3, 5)], 1.06, 3)])
+def test_a_leaf_may_be_worse_than_a_split_by_a_tenth_of_an_error(counts, gap, n_nodes):
+    wrong = [*(min(pair) for pair in counts), min(np.sum(counts, axis=0))]
+    estimated = [e + extra_errors(n, e, 0.25) for e, n in zip(wrong, [*map(sum, counts), np.sum(counts)], strict=True)]
+    assert estimated[2] - estimated[0] - estimated[1] == pytest.approx(gap, rel=0.01)
+    assert DecisionTreeClassifier.c45().fit(*two_branches(*counts)).n_nodes_ == n_nodes
+
+
+def test_a_split_without_fewer_errors_collapses():
+    # 100 errors with and without the split; its pessimistic errors are fewer by 0.5
+    X, y = two_branches((100, 100), (1000, 0))
+    assert DecisionTreeClassifier.c45().fit(X, y).n_nodes_ == 1
+    assert DecisionTreeClassifier.c45(confidence=None).fit(X, y).n_nodes_ == 3
+
+
 def test_a_split_that_is_not_significant_is_not_made():
     X, y = tennis()
     # outlook: chi-square 3.55 with 2 degrees of freedom, p = 0.17

@@ -35,7 +35,7 @@ LOW_BIT = np.array([
 ])  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
 def mixed(seed, step):
     """Give the step-th random 64 bits of a seed."""
     z = seed + GOLDEN * step
@@ -44,7 +44,7 @@ def mixed(seed, step):
     return z ^ (z >> S31)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sink(keys, order, root, n):
     """Let the root of a heap, of which the greatest key is the top, sink to its place."""
     top = order[root]
@@ -59,7 +59,7 @@ def sink(keys, order, root, n):
     order[root] = top
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_by(keys, n, order):
     """Fill order with 0 to n - 1 by rising keys, equal ones as they come; it compiles faster than numba's sorts."""
     for i in range(n):
@@ -68,10 +68,10 @@ def sort_by(keys, n, order):
         sink(keys, order, i, n)
     for end in range(n - 1, 0, -1):
         order[0], order[end] = order[end], order[0]
-        sink(keys, order, 0, end)
+        sink(keys, order, np.int64(0), end)  # a plain 0 has a type, and a compilation, of its own
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weight_of(stats, starts):
     """Weight of the rows behind some statistics."""
     if len(starts) == 1:
@@ -82,7 +82,7 @@ def weight_of(stats, starts):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
 def worth(criterion, s, starts):
     """How much the rows behind statistics agree, so that the sum over branches is to be large."""
     total = 0.0
@@ -109,7 +109,7 @@ def worth(criterion, s, starts):
     return total / n_out
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def allowed(left, right, starts, sign, lower, upper):
     """Whether two branches keep a monotone constraint."""
     if len(starts) == 1:
@@ -119,7 +119,7 @@ def allowed(left, right, starts, sign, lower, upper):
     return sign * (a - b) <= 0 and lower <= a <= upper and lower <= b <= upper
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist):
     """Add the statistics of some rows to the bins of a column; y, T and w are in the order of the rows."""
     if by_class:
@@ -140,13 +140,13 @@ def fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist):
             hist[codes[rows[i], f], hist.shape[1] - 1] += 1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def present(codes, rows, start, stop, f, n_bins, bits, out):
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def present(codes, rows, start, stop, f, n_bins, bits, keys, order, out):
     """List the codes of a column among some rows, in order; give their number. Of many bins, few rows are sorted."""
     m = stop - start
     words = (n_bins >> 6) + 1
     if words > 4 * m + 8:
-        keys, order, n = np.empty(m), np.empty(m, np.int64), 0
+        n = 0
         for i in range(m):
             keys[i] = codes[rows[start + i], f]
         sort_by(keys, m, order)
@@ -171,12 +171,12 @@ def present(codes, rows, start, stop, f, n_bins, bits, out):
     return n
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, starts, hist, bits, bins):
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, starts, hist, bits, keys, order, bins):
     """Fill the bins of a column, which were zero, and list those that are not empty; the missing one comes last."""
     fill(codes, rows, start, stop, f, y, T, w, by_class, counts, hist)
     if stop - start < n_bins:
-        return present(codes, rows, start, stop, f, n_bins, bits, bins)
+        return present(codes, rows, start, stop, f, n_bins, bits, keys, order, bins)
     n = 0
     for c in range(n_bins + 1):
         if weight_of(hist[c], starts) > 0:
@@ -185,7 +185,7 @@ def filled(codes, rows, start, stop, f, n_bins, y, T, w, by_class, counts, start
     return n
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def beyond(value):
     """What another cut must exceed to be better than one of a value: of equal ones, but for rounding, the first counts.
 
@@ -194,7 +194,7 @@ def beyond(value):
     return value + ROUNDING * abs(value) if value > -np.inf else value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan_gini(hist, bins, n, total, left, right, found):
     """Find the best cut of bins for one output and the Gini index, where nothing else is asked."""
     K, weight = len(left), 0.0
@@ -219,7 +219,7 @@ def scan_gini(hist, bins, n, total, left, right, found):
             bar = beyond(value)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan_squared(hist, bins, n, total, found):
     """Find the best cut of bins for one output and squared errors, where nothing else is asked."""
     wl, sl = 0.0, 0.0
@@ -234,7 +234,7 @@ def scan_squared(hist, bins, n, total, found):
             bar = beyond(value)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def positive(left, right, total, n_out):
     """Whether both branches have targets above zero, beyond rounding."""
     for k in range(1, n_out + 1):  # noqa: SIM110
@@ -243,7 +243,7 @@ def positive(left, right, total, n_out):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign, lower, upper, left, right, at, found):
     """Find the best cut of bins in an order: found gets worth, last place of the left branch, side of the missing.
 
@@ -284,19 +284,17 @@ def scan(hist, order, n, total, missing, has_missing, whole, real, starts, sign,
                 bar = beyond(value)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def by_share(hist, bins, n, k, starts, out):
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def by_share(hist, bins, n, k, starts, key, order, out):
     """Put categories in the order of the mean of y, or of the share of class k."""
-    key = np.empty(n)
     for i in range(n):
         key[i] = hist[bins[i], k] / weight_of(hist[bins[i]], starts)
-    order = np.empty(n, np.int64)
     sort_by(key, n, order)
     for i in range(n):
         out[i] = bins[order[i]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
     """Copy targets and weights of a node's rows side by side, and sum them up; the last entry counts the rows."""
     stats[:] = 0.0
@@ -313,7 +311,7 @@ def gather(rows, start, stop, y, T, w, by_class, node_y, node_T, node_w, stats):
     stats[len(stats) - 1] = stop - start
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def impurity_of(stats, starts, criterion, T, w, m):
     """Impurity of a node; T, w are those of its m rows."""
     weight = weight_of(stats, starts)
@@ -333,7 +331,7 @@ def impurity_of(stats, starts, criterion, T, w, m):
     return total / weight / n_out
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def draw_cut(seed, step, lows, highs, bins, n):
     """Draw a threshold between the least and the greatest value; give it and the last bin below."""
     low, high = highs[bins[0]], lows[bins[n - 1]]
@@ -347,7 +345,7 @@ def draw_cut(seed, step, lows, highs, bins, n):
     return threshold, at
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, best_f, best_list):
     """Keep a cut if it is the best so far."""
     cut = int(found[1])
@@ -370,17 +368,17 @@ def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, be
         best_f[THRESHOLD] = middle if middle < lows[bins[cut + 1]] else highs[bins[cut]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def n_orders(is_cat, starts):
     """In how many orders categories are tried: by the mean of y, or by the share of each class."""
     return starts[-1] if is_cat and len(starts) > 1 and starts[-1] > 2 else 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
     """Try the cuts of a column whose n bins in `space` are filled."""
     _, n_bins, offsets, lows, highs, is_cat, signs = table
-    hist, _, bins, listed, left, right, _, found, miss = space
+    hist, _, bins, listed, left, right, _, found, miss, keys, places = space
     size, lo, hi, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], np.nan, -1
     has_missing = bins[n - 1] == size and not is_cat[f]
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
@@ -393,7 +391,7 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
             scan_gini(hist, bins, n, stats, left, right, found)
         else:
             scan_squared(hist, bins, n, stats, found)
-        better(found, f, bins, n, listed, False, lo, hi, threshold, best_i, best_f, best_list)
+        better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
         return
     if whole[RANDOM] and not is_cat[f] and n > 1:
         threshold, at = draw_cut(seed, step, lo, hi, bins, n)
@@ -402,14 +400,14 @@ def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space,
         found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
         order = bins
         if is_cat[f]:
-            by_share(hist, bins, n, k + (orders == 1), starts, listed)
+            by_share(hist, bins, n, k + (orders == 1), starts, keys, places, listed)
             order = listed
         scan(hist, order, n, stats, miss, has_missing, whole, real, starts, signs[f], bounds[0], bounds[1], left, right,
              at, found)  # fmt: skip
         better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_few(codes, rows, start, stop, f, n_bins, keys):
     """Sort a few rows by the codes of a column, by insertion; False if a value is missing."""
     for i in range(stop - start):
@@ -425,7 +423,7 @@ def sort_few(codes, rows, start, stop, f, n_bins, keys):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_column(codes, rows, start, stop, f, n_bins, counts, keys):
     """Sort rows by the codes of a column, by counting; False if a value is missing."""
     m = stop - start
@@ -446,7 +444,7 @@ def sort_column(codes, rows, start, stop, f, n_bins, counts, keys):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_sorted, near_T, near_y):
     """Sort the rows of a node by each column that can be, and copy their targets; the last list is the places.
 
@@ -467,7 +465,7 @@ def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_s
             near_T[i, 0], near_T[i, 1] = T[i, 0], T[i, 1]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def part_keys(keys, is_sorted, a, b, goes_left, sides, spare):
     """Put the keys of the rows that go left before the others, in every column."""
     last = len(keys) - 1
@@ -488,7 +486,7 @@ def part_keys(keys, is_sorted, a, b, goes_left, sides, spare):
             own[left + i] = spare[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cut_squared(keys, a, b, near, total, least, found):
     """Find the best cut of sorted rows for squared errors; found has its worth and its last place on the left."""
     wl, sl, at, best, weight, whole = 0.0, 0.0, -1, found[0], total[0], total[1]
@@ -499,13 +497,14 @@ def cut_squared(keys, a, b, near, total, least, found):
         sl += near[row, 1]
         if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
             sr, wr = whole - sl, weight - wl
-            value = (sl * sl * wr + sr * sr * wl) / (wl * wr)
-            if value > bar:
-                best, bar, at = value, beyond(value), i
+            above, below = sl * sl * wr + sr * sr * wl, wl * wr
+            if above > bar * below:  # divisions are slow, and few cuts are the best so far
+                best, at = above / below, i
+                bar = beyond(best)
     found[0], found[1] = best, at
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
     """Find the best cut of sorted rows for the Gini index; found has its worth and its last place on the left."""
     at, best, weight, wl, squares_left, squares_right = -1, found[0], 0.0, 0.0, 0.0, 0.0
@@ -524,13 +523,14 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
         wl += h
         if keys[i] >> S16 != keys[i + 1] >> S16 and i - a + 1 >= least:
             wr = weight - wl
-            value = (squares_left * wr + squares_right * wl) / (wl * wr)
-            if value > bar:
-                best, bar, at = value, beyond(value), i
+            above, below = squares_left * wr + squares_right * wl, wl * wr
+            if above > bar * below:
+                best, at = above / below, i
+                bar = beyond(best)
     found[0], found[1] = best, at
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, best_i, best_f):
     """Try the cuts of a column that is sorted; give whether it varies among the rows."""
     _, _, offsets, lows, highs, _, _ = table
@@ -552,7 +552,7 @@ def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, bes
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sorted_here(f, table, rows, start, stop, counts, keys):
     """Sort the rows of a node by a column where that is less work than its bins; give whether that was done."""
     codes, n_bins, _, _, _, is_cat, signs = table
@@ -566,11 +566,11 @@ def sorted_here(f, table, rows, start, stop, counts, keys):
     return sort_column(codes, rows, start, stop, f, size, counts, keys)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, features, space, lists, base, best_i,
            best_f, best_list):  # fmt: skip
     """Find the best split of a node among columns drawn by its seed; with base >= 0 there are sorted columns."""
-    keys, is_sorted, near_T, near_y, scratch, counts, its_T = lists
+    keys, is_sorted, near_T, near_y, scratch, counts, its_T, _, _ = lists
     d, m, visited, varied, hist, bins = len(features), stop - start, 0, 0, space[0], space[2]
     best_f[WORTH], best_i[FEATURE] = -np.inf, -1
     for j in range(d):
@@ -583,14 +583,15 @@ def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, 
             features[visited], features[other] = features[other], features[visited]
         f = features[visited]
         visited += 1
-        if base >= 0 and is_sorted[f]:
-            varied += search_sorted(f, table, keys[f], start - base, stop - base, near_T, near_y, stats, whole, space,
-                                    best_i, best_f)  # fmt: skip
-        elif whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch):
-            varied += search_sorted(f, table, scratch, 0, m, its_T, targets[1], stats, whole, space, best_i, best_f)
+        kept = base >= 0 and is_sorted[f]
+        if kept or (whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch)):
+            a = start - base if kept else 0
+            varied += search_sorted(f, table, keys[f] if kept else scratch, a, a + m, near_T if kept else its_T,
+                                    near_y if kept else targets[1], stats, whole, space, best_i, best_f)  # fmt: skip
         else:
             n = filled(table[0], rows, start, stop, f, table[1][f], targets[1], targets[0], targets[2][:m],
-                       whole[BY_CLASS], whole[CHECKS_COUNTS], targets[3], hist, space[1], bins)  # fmt: skip
+                       whole[BY_CLASS], whole[CHECKS_COUNTS], targets[3], hist, space[1], space[9], space[10],
+                       bins)  # fmt: skip
             varied += n > 1
             if n > 1:
                 try_bins(f, table, n, targets[3], stats, whole, real, seed, np.uint64(d + visited), bounds, space,
@@ -600,7 +601,7 @@ def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, 
                     hist[bins[i], s] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def add_left(goes_left, n, y, T, w, by_class, left):
     """Sum up the statistics of the rows that go left."""
     left[:] = 0.0
@@ -614,7 +615,7 @@ def add_left(goes_left, n, y, T, w, by_class, left):
                 left[s] += T[i, s]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def significant(goes_left, n, y, T, w, by_class, starts, stats, impurity, left, critical):
     """Whether a split tells more than chance: chi-square of classes by branches, or of the variance."""
     add_left(goes_left, n, y, T, w, by_class, left)
@@ -638,7 +639,7 @@ def significant(goes_left, n, y, T, w, by_class, starts, stats, impurity, left, 
     return chi >= critical[freedom]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def side_of(codes, rows, start, stop, n_bins, best_i, best_list, lookup, goes_left):
     """Say for each row whether it goes left; give how many do."""
     f, n_left = best_i[FEATURE], 0
@@ -659,7 +660,7 @@ def side_of(codes, rows, start, stop, n_bins, best_i, best_list, lookup, goes_le
     return n_left
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def parted(rows, start, stop, goes_left, spare):
     """Put the rows that go left before the others, each in their order."""
     a, b = start, 0
@@ -675,7 +676,7 @@ def parted(rows, start, stop, goes_left, spare):
         rows[a + i] = spare[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def next_of(gains, n_open, by_gain):
     """Place of the node to split next: the last one, or the one with the highest gain."""
     if not by_gain:
@@ -687,25 +688,7 @@ def next_of(gains, n_open, by_gain):
     return place
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def list_codes(codes, rows, start, stop, f, n_bins, lists, n_lists):
-    """Append the sorted codes of a column among some rows to the lists; give the lists and their length."""
-    seen = np.zeros(n_bins + 1, dtype=np.bool_)
-    for i in range(start, stop):
-        seen[codes[rows[i], f]] = True
-    if n_lists + n_bins + 1 > len(lists):
-        bigger = np.empty(2 * (n_lists + n_bins + 1), dtype=np.int64)
-        for i in range(n_lists):
-            bigger[i] = lists[i]
-        lists = bigger
-    for c in range(n_bins + 1):
-        if seen[c]:
-            lists[n_lists] = c
-            n_lists += 1
-    return lists, n_lists
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def lost_any(codes, rows, start, stop, f, n_bins):
     """Whether a column is missing in any of the rows."""
     for i in range(start, stop):  # noqa: SIM110
@@ -714,7 +697,7 @@ def lost_any(codes, rows, start, stop, f, n_bins):
     return False
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def middle_of(goes_left, n, y, T, w, by_class, starts, stats, left):
     """Mean of the values of two branches, the bound between them."""
     add_left(goes_left, n, y, T, w, by_class, left)
@@ -722,58 +705,33 @@ def middle_of(goes_left, n, y, T, w, by_class, starts, stats, left):
     return 0.5 * (left[1] / wl + (stats[1] - left[1]) / (weight - wl))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def open_child(q, node, start, stop, depth, seed, low, high, frontier, seeds, limit, gains):
     """Enter a node in the frontier."""
     frontier[q, 0], frontier[q, 1], frontier[q, 2], frontier[q, 3] = node, start, stop, depth
     seeds[q], limit[q, 0], limit[q, 1], gains[q] = seed, low, high, np.inf
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def grow_tree(table, rows, targets, whole, real, seed, critical, limits, size):
-    """Grow a tree on `rows`, which end up in the order of the leaves.
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
+def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space, own, current, columns):
+    """Grow a tree on `rows`, which end up in the order of the leaves; give the number of nodes.
 
-    Gives (nodes, 8) whole numbers: feature, first child, side of the missing, rows, start of the list, length of
-    the list, last code on the left, place of its first row; (nodes, 3) floats: threshold, impurity, weight;
-    (nodes, s) statistics; and lists. `size` is above the number of bins of any column, the missing one counted.
+    `made` gets (nodes, 8) whole numbers: feature, first child, whether a missing value goes left (-1: none is missing),
+    rows, nothing, whether the split is one of categories, last code on the left, place of its first row; (nodes, 3)
+    floats: threshold, impurity, weight; and (nodes, s) statistics. `waiting` has the root. Other arrays are space to
+    work in. Nothing is allocated here, so that no counts of references need to be compiled.
     """
     codes, n_bins, _, _, _, _, signs = table
     T, y, w, starts = targets
-    m, d, by_class, criterion = len(rows), codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
-    width = (starts[-1] if by_class else T.shape[1]) + whole[CHECKS_COUNTS]
-    most = 2 * m - 1 if whole[MAX_LEAVES] < 0 else min(2 * m - 1, 2 * whole[MAX_LEAVES] - 1)
-    if whole[MAX_DEPTH] < 40:
-        most = min(most, (1 << (whole[MAX_DEPTH] + 1)) - 1)
-    nodes, floats = np.empty((most, 8), dtype=np.int64), np.empty((most, 3))
-    sums = np.empty((most, width - whole[CHECKS_COUNTS]))
-    lists, n_lists = np.empty(1, dtype=np.int64), 0
-    # what is open: node, start, stop, depth; its seed, bounds and gain, which is infinite as long as it is not known
-    frontier = np.empty((min(m, most) + 2, 4), dtype=np.int64)
-    seeds, gains = np.empty(len(frontier), dtype=np.uint64), np.empty(len(frontier))
-    limit = np.empty((len(frontier), 2))
-    space = (
-        np.zeros((size, width)), np.zeros((size >> 6) + 2, dtype=np.uint64), np.empty(size, np.int64),
-        np.empty(size, np.int64), np.empty(width), np.empty(width), np.zeros(size, np.int64), np.empty(3),
-        np.empty(width),
-    )  # fmt: skip
-    left, lookup, best_list = space[4], space[6], np.empty(size, np.int64)
-    stats, features = np.empty(width + 1), np.empty(d, np.int64)
-    node_y, weights = np.empty(m if by_class else 0, y.dtype), np.empty((m, 1))
-    node_w = weights[:, 0]
-    node_T = np.empty((0 if by_class else m, T.shape[1]))
-    own = (node_T, node_y, node_w, starts)
-    goes_left, spare = np.empty(m, np.bool_), np.empty(m, rows.dtype)
-    best_i, best_f, bounds = np.zeros(5, np.int64), np.zeros(2), np.empty(2)
-    # columns kept sorted below a node from row `base` to row `end`; with the best node first the root's alone would do
-    room = min(m, SORTED_ROWS) if whole[SORTS] and (whole[MAX_LEAVES] < 0 or m <= SORTED_ROWS) else 0
-    keys, is_sorted = np.empty((d + 1, room), np.uint32), np.zeros(d + 1, np.bool_)
-    near_T, near_y = np.empty((room, 2)), np.empty(room if by_class else 0, y.dtype)
-    counts, scratch = np.empty(size, np.int32), np.empty(min(m, max(2 * size, FEW), MOST_CODES), np.uint32)
-    its_T = weights if by_class else node_T
-    columns = (keys, is_sorted, near_T, near_y, scratch, counts, its_T)
-    sides, spare_keys, base, end = np.empty(room, np.bool_), np.empty(room, np.uint32), -1, -1
-    n_nodes, n_open, n_leaves, by_gain = 1, 1, 0, whole[MAX_LEAVES] > 0
-    open_child(0, 0, 0, m, 0, seed, limits[0], limits[1], frontier, seeds, limit, gains)
+    nodes, floats, sums = made
+    frontier, seeds, gains, limit = waiting  # node, start, stop, depth; seed; gain, infinite if not known; bounds
+    node_T, node_y, node_w, _ = own
+    goes_left, spare, best_i, best_f, bounds, best_list, stats, features = current
+    keys, is_sorted, near_T, near_y, _, counts, _, sides, spare_keys = columns
+    left, lookup, width, size, room = space[4], space[6], len(space[4]), len(space[6]), len(sides)
+    d, by_class, criterion = codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
+    base, end = -1, -1  # columns are sorted below a node from row `base` to row `end`
+    n_nodes, n_open, n_leaves, by_gain = np.int64(1), np.int64(1), 0, whole[MAX_LEAVES] > 0
     while n_open:
         p = next_of(gains, n_open, by_gain)
         node, start, stop, depth = frontier[p, 0], frontier[p, 1], frontier[p, 2], frontier[p, 3]
@@ -828,17 +786,13 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits, size):
         parted(rows, start, stop, goes_left, spare)
         if base >= 0 and depth + 1 < whole[MAX_DEPTH] and max(n_left, k - n_left) >= whole[MIN_SPLIT]:
             part_keys(keys, is_sorted, start - base, stop - base, goes_left, sides, spare_keys)
-        more_left, cut = 2 * n_left > k, start + n_left
+        cut = start + n_left
         nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 6] = f, n_nodes, best_i[MISSING_LEFT], best_i[CUT]
         floats[node, 0] = best_f[THRESHOLD]
         if best_i[N_LISTED] >= 0:
-            # the codes of the smaller branch are listed; whatever else comes goes to the larger one
-            nodes[node, 2], nodes[node, 4] = more_left, n_lists
-            a, b = (cut, stop) if more_left else (start, cut)
-            lists, n_lists = list_codes(codes, rows, a, b, f, n_bins[f], lists, n_lists)
-            nodes[node, 5] = n_lists - nodes[node, 4]
+            nodes[node, 2], nodes[node, 5] = -1, 1
         elif (base >= 0 and is_sorted[f]) or not lost_any(codes, rows, start, stop, f, n_bins[f]):
-            nodes[node, 2] = more_left
+            nodes[node, 2] = -1
         low, high = bounds[0], bounds[1]
         left_high, right_low = (middle, middle) if signs[f] > 0 else (high, low)
         left_low, right_high = (middle, middle) if signs[f] < 0 else (low, high)
@@ -848,19 +802,16 @@ def grow_tree(table, rows, targets, whole, real, seed, critical, limits, size):
                    right_high, frontier, seeds, limit, gains)  # fmt: skip
         n_open += 2
         n_nodes += 2
-    return nodes[:n_nodes], floats[:n_nodes], sums[:n_nodes], lists[:n_lists]
+    return n_nodes
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def split_sums(H, table, starts, stats, whole, real, seed, best_i, best_f, best_list):
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
+def split_sums(H, table, starts, stats, whole, real, seed, features, bounds, space, best_i, best_f, best_list):
     """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
-    _, n_bins, _, _, _, _, _ = table
-    d, size, width = H.shape
-    space = (
-        np.empty((size, width)), np.zeros(1, dtype=np.uint64), np.empty(size, np.int64), np.empty(size, np.int64),
-        np.empty(width), np.empty(width), np.zeros(size, np.int64), np.empty(3), np.empty(width),
-    )  # fmt: skip
-    features, bounds, bins = np.arange(d), np.array([-np.inf, np.inf]), space[2]
+    n_bins, bins = table[1], space[2]
+    d, _, width = H.shape
+    for j in range(d):
+        features[j] = j
     best_f[WORTH], best_i[FEATURE] = -np.inf, -1
     draws, visited, varied = whole[MAX_FEATURES] < d or whole[RANDOM], 0, 0
     while visited < d and (visited < whole[MAX_FEATURES] or varied == 0):

@@ -1,7 +1,7 @@
 """The graphs of decision trees and random forests."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -50,12 +50,19 @@ class _Ensemble:
 
 def tree_classifier(graph: Graph, model: Any) -> None:
     """`label` and `probabilities`; of several outputs `label_0`, `label_1`, and so on."""
-    _give_classes(graph, model, [model._smoothed()])
+    _give_classes(graph, model, [_smoothed(model)])
 
 
 def forest_classifier(graph: Graph, model: Any) -> None:
     """`label` and `probabilities`; of several outputs `label_0`, `label_1`, and so on."""
-    _give_classes(graph, model, [tree._smoothed() for tree in model.estimators_])
+    _give_classes(graph, model, [_smoothed(tree) for tree in model.estimators_])
+
+
+def _smoothed(tree: Any) -> Nodes:
+    """Nodes of a tree with the values that it answers with."""
+    values: Array | None = tree._smoothed()
+    nodes: Nodes = tree.nodes_
+    return nodes if values is None else replace(nodes, value=values)
 
 
 def tree_regressor(graph: Graph, model: Any) -> None:

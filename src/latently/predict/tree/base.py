@@ -47,6 +47,9 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "nodes_" in self.__dict__
+
     # what a kind of tree says about itself
 
     @abstractmethod

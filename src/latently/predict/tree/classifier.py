@@ -9,7 +9,6 @@ import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted
 
 from latently.decide import DecideMixin
 from latently.learn.estimator.parameters import stores_parameters
@@ -238,8 +237,7 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     # answers
 
     def _best(self, X: Any) -> NDArray[np.int64]:
-        check_is_fitted(self)
-        if self.n_outputs_ > 1 or self.m > 0:
+        if getattr(self, "n_outputs_", 1) > 1 or self.m > 0:
             return super()._best(X)
         return answers.classes_of(self.nodes_, self._rows(X))[:, None]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from latently import compiled
 from latently.predict.tree.growth.bins import Bins
 from latently.predict.tree.growth.setting import Setting
+from latently.predict.tree.growth.sides import send_unseen
 from latently.predict.tree.growth.targets import Targets
 
 Array = NDArray[np.float64]
@@ -42,8 +43,6 @@ class Growth:
     whole: list[list[int]] = field(default_factory=list)
     real: list[list[float]] = field(default_factory=list)
     medians: list[Array] = field(default_factory=list)
-    lists: list[NDArray[np.int64]] = field(default_factory=list)
-    n_listed: int = 0
 
     def enter(self) -> int:
         """Make room for a node."""
@@ -75,9 +74,10 @@ def grow_absolute(
             frontier.append(one)
         else:
             frontier += _split(tree, one, found)
-    lists = np.concatenate([*tree.lists, np.empty(0, dtype=np.int64)])
+    whole, real = np.array(tree.whole), np.array(tree.real)
+    lists = send_unseen(whole, real[:, 2], codes, rows, bins)
     sums = np.ones((len(tree.whole), 1 + len(y)))  # of no use: the values are medians
-    return (np.array(tree.whole), np.array(tree.real), sums, lists), np.array(tree.medians)
+    return (whole, real, sums, lists), np.array(tree.medians)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +135,12 @@ def _split(tree: Growth, one: Open, found: Found) -> list[Open]:
     """Give a node two children."""
     f, left = found.feature, found.goes_left
     own = tree.rows[one.start : one.stop].copy()
-    n_left, k = int(left.sum()), len(own)
+    cut = one.start + int(left.sum())
     tree.rows[one.start : one.stop] = np.concatenate([own[left], own[~left]])
-    more_left, cut = 2 * n_left > k, one.start + n_left
-    whole = tree.whole[one.node]
-    whole[0], whole[2], whole[6] = f, int(found.missing_left if found.has_missing else more_left), found.cut
+    whole, is_cat = tree.whole[one.node], int(tree.bins.is_cat[f])
+    whole[0], whole[5], whole[6] = f, is_cat, found.cut
+    whole[2] = int(found.missing_left) if found.has_missing and not is_cat else -1
     tree.real[one.node][0] = found.threshold
-    if tree.bins.is_cat[f]:  # the codes of the smaller branch are listed; whatever else comes goes to the larger one
-        listed = np.unique(tree.codes[own[~left] if more_left else own[left], f]).astype(np.int64)
-        whole[2], whole[4], whole[5] = int(more_left), tree.n_listed, len(listed)
-        tree.lists.append(listed)
-        tree.n_listed += len(listed)
     whole[1] = tree.enter()
     tree.enter()
     (low, high), sign, d = one.bounds, int(tree.setting.signs[f]), len(tree.bins.n_bins)

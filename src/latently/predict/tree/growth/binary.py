@@ -10,7 +10,9 @@ from latently import compiled
 from latently.predict.tree.growth.absolute import grow_absolute
 from latently.predict.tree.growth.bins import Bins
 from latently.predict.tree.growth.setting import CRITERIA, Setting
+from latently.predict.tree.growth.sides import send_unseen
 from latently.predict.tree.growth.targets import Targets
+from latently.predict.tree.growth.workspace import workspace
 from latently.predict.tree.model.nodes import GROUPS, LEAF, THRESHOLD, Nodes
 
 Array = NDArray[np.float64]
@@ -72,10 +74,16 @@ def _grown(
 ) -> Any:  # fmt: skip
     table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
     goals = (targets.dense, targets.codes, w, targets.starts)
-    return compiled.tree.grow.grow_tree(
-        table, rows, goals, whole_setting(setting, targets, even), real_setting(setting, total), np.uint64(seed),
-        setting.critical(int(targets.starts[-1])), setting.bounds, int(bins.n_bins.max()) + 2,
-    )  # fmt: skip
+    whole = whole_setting(setting, targets, even)
+    made, waiting, *space = workspace(rows, codes.shape[1], int(bins.n_bins.max()) + 2, targets, whole)
+    for part, root in zip(waiting, ((0, 0, len(rows), 0), seed, np.inf, setting.bounds), strict=True):
+        part[0] = root
+    critical = setting.critical(int(targets.starts[-1]))
+    n = compiled.tree.grow.grow_tree(
+        table, rows, goals, whole, real_setting(setting, total), critical, made, waiting, *space
+    )
+    nodes, real = (np.ascontiguousarray(part[:n].T).T for part in made[:2])  # column by column, as they are read
+    return nodes, real, made[2][:n], send_unseen(nodes, real[:, 2], codes, rows, bins)
 
 
 def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:

@@ -20,8 +20,10 @@ from latently.learn.engine.reduce import Reduction
 from latently.predict.tree.growth.binary import as_nodes, real_setting, subtree
 from latently.predict.tree.growth.chunk_job import Job
 from latently.predict.tree.growth.setting import Setting
+from latently.predict.tree.growth.sides import is_larger
 from latently.predict.tree.growth.sketch import Sketch
 from latently.predict.tree.growth.targets import Targets
+from latently.predict.tree.growth.workspace import bin_space
 from latently.predict.tree.model.nodes import Nodes
 
 Array = NDArray[np.float64]
@@ -179,9 +181,11 @@ def _split(job: Job, sketch: Sketch, tree: int, node: int, bins: Array, extra: A
         return False
     best_i, best_f, best_list = np.zeros(5, dtype=np.int64), np.zeros(2), np.empty(bins.shape[1], dtype=np.int64)
     real = real_setting(setting, float(job.totals[tree]))
+    space, features = bin_space(*bins.shape[1:]), np.empty(len(bins), dtype=np.int64)
     compiled.tree.grow.split_sums(
-        bins, job.table, starts, stats, job.whole, real, np.uint64(sketch.seeds[node]), best_i, best_f, best_list
-    )
+        bins, job.table, starts, stats, job.whole, real, np.uint64(sketch.seeds[node]), features, setting.bounds, space,
+        best_i, best_f, best_list,
+    )  # fmt: skip
     base = compiled.tree.grow.worth(int(job.whole[0]), stats, starts)
     if best_i[0] < 0 or (best_f[0] - base) / job.totals[tree] + 2.3e-16 < setting.min_impurity_decrease:
         return False
@@ -203,18 +207,18 @@ def _how(job: Job, bins: Array, best_i: Any, best_f: Array, best_list: NDArray[n
     """A split as the sketch keeps it."""
     f = int(best_i[0])
     size = int(job.bins.n_bins[f])
-    by_bin = bins.sum(axis=1) if len(job.starts) > 1 else bins[:, 0]
+    by_bin = bins[:, : job.starts[1]].sum(axis=1) if len(job.starts) > 1 else bins[:, 0]
     told = {"feature": f, "cut": int(best_i[1]), "threshold": float(best_f[1])}
     if best_i[4] >= 0:
         left = np.zeros(len(by_bin), dtype=bool)
         left[best_list[: best_i[4]]] = True
         there = by_bin > 0
-        more_left = by_bin[left].sum() * 2 > by_bin.sum()
+        more_left = is_larger(by_bin[left].sum(), by_bin.sum())
         other = np.flatnonzero(there & (~left if more_left else left))
         return told | {"missing": 0 if more_left else 1, "lists": other}
     if by_bin[size] > 0:
         return told | {"missing": 1 - int(best_i[3])}
-    return told | {"missing": 0 if by_bin[: best_i[1] + 1].sum() * 2 > by_bin.sum() else 1}
+    return told | {"missing": 0 if is_larger(by_bin[: best_i[1] + 1].sum(), by_bin.sum()) else 1}
 
 
 # nodes of few rows
