@@ -9,13 +9,15 @@ from latently.cluster import GaussianMixture
 from latently.neural import NormalizingFlow
 from latently.neural.flows import spline
 
-FAST = {"hidden": (32,), "n_iter_no_change": 3, "tol": 0.01, "learning_rate": 3e-3, "random_state": 0}
+FAST = {
+    "hidden": (32,), "n_iter_no_change": 3, "tol": 0.01, "batch_size": 128, "learning_rate": 5e-3, "random_state": 0
+}  # fmt: skip
 MOONS = make_moons(600, noise=0.08, random_state=0)[0]
 
 
 @pytest.fixture(scope="module")
 def flow():
-    return NormalizingFlow(4, hidden=(32, 32), n_iter_no_change=10, tol=1e-3, random_state=0).fit(MOONS)
+    return NormalizingFlow(4, **(FAST | {"n_iter_no_change": 8, "tol": 1e-3})).fit(MOONS)
 
 
 def test_splines_are_inverted_and_their_derivatives_are_right():
