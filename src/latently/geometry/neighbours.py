@@ -216,7 +216,7 @@ def _approximate(
     from sklearn.utils import check_random_state
 
     more = k + (asked is None)
-    centre = rows.mean(axis=0) if metric in ("euclidean", "l2") else 0.0  # single precision loses no digits to an offset
+    centre = rows.mean(axis=0) if metric in ("euclidean", "l2") else 0.0  # an offset costs single precision digits
     index = NNDescent(
         np.asarray(rows - centre, dtype=np.float32),
         metric=metric,
