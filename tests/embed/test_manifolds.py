@@ -121,8 +121,8 @@ def test_locally_linear_maps_span_what_those_of_the_peer_span(method, solver):
 
 def test_hessians_are_of_quadratic_terms_alone():
     # the peer takes all directions that are not linear, and so gives the map of "ltsa"
-    X, sheet = roll(600)
-    settings = {"n_neighbors": 12, "eigen_solver": "dense"}
+    X, sheet = roll(800)
+    settings = {"n_neighbors": 10, "eigen_solver": "dense"}
     ours = LocallyLinearEmbedding(method="hessian", **settings).fit(X).embedding_
     peer = PeerLLE(method="hessian", **settings).fit(X).embedding_
     same = PeerLLE(method="ltsa", **settings).fit(X).embedding_
@@ -130,7 +130,7 @@ def test_hessians_are_of_quadratic_terms_alone():
     assert 1e-4 < subspace_angles(ours, peer).max() < np.radians(10)
     left = sheet - sheet.mean(axis=0)
     left = left - ours @ (ours.T @ left)
-    assert (left.var(axis=0) < 0.2 * sheet.var(axis=0)).all()
+    assert (left.var(axis=0) < 0.01 * sheet.var(axis=0)).all()
 
 
 def test_new_rows_are_the_same_means_of_their_neighbours():

@@ -100,11 +100,12 @@ class Peer:
         return who, near
 
 
-def test_an_approximate_search_is_asked_as_it_answers(monkeypatch):
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_an_approximate_search_is_asked_as_it_answers(monkeypatch, metric):
     monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Peer, __spec__=True))
-    X = table(100, 12)
+    X = table(100, 12) + 0.5
     for Y in (None, X[:9] + 0.1):
-        exact, rough = nearest(X, 20, Y), nearest(X, 20, Y, method="approximate", random_state=0)
+        exact, rough = (nearest(X, 20, Y, metric=metric, method=m, random_state=0) for m in ("exact", "approximate"))
         np.testing.assert_array_equal(rough.indices, exact.indices)
         np.testing.assert_allclose(rough.distances, exact.distances, rtol=1e-4)
 

@@ -216,8 +216,9 @@ def _approximate(
     from sklearn.utils import check_random_state
 
     more = k + (asked is None)
+    centre = rows.mean(axis=0) if metric in ("euclidean", "l2") else 0.0  # an offset costs single precision digits
     index = NNDescent(
-        np.asarray(rows - rows.mean(axis=0) if metric == "euclidean" else rows, dtype=np.float32),
+        np.asarray(rows - centre, dtype=np.float32),
         metric=metric,
         metric_kwds=params,
         n_neighbors=max(more, 15),
@@ -228,5 +229,5 @@ def _approximate(
         who, near = index.neighbor_graph
         near, who = without_self(near[:, :more], who[:, :more].astype(np.int64))
     else:
-        who, near = index.query(np.asarray(asked - rows.mean(axis=0), dtype=np.float32), k)
+        who, near = index.query(np.asarray(asked - centre, dtype=np.float32), k)
     return Neighbours(np.asarray(near, dtype=float), np.asarray(who, dtype=np.int64))
