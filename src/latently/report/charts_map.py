@@ -10,7 +10,7 @@ from latently.report.figures import number
 
 MISSING, OTHER = "missing", "other"
 _QUIET = {MISSING: "var(--faint)", OTHER: "var(--faint)"}
-_CLEAR, _FAINT, _UNPICKED = 0.85, 0.22, 0.06  # opacity of points
+_CLEAR, _FAINT, _UNPICKED = 0.85, 0.3, 0.06  # opacity of points
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 
 

@@ -120,10 +120,12 @@ def _faint(quality: MapQuality) -> float:
 def _text(quality: MapQuality, faint: float, scaled: bool) -> str:
     k = quality.n_neighbors
     doubtful = float((quality.trust.round(4) < faint).mean())
-    pale = f"points drawn faint, {percent(doubtful)} of them, should not be trusted" if doubtful else "no point is faint"
+    pale = (
+        f"points drawn faint, {percent(doubtful)} of them, should not be trusted" if doubtful else "no point is faint"
+    )
     how = " Columns that tell the clusters apart count more here than in the linear view." if scaled else ""
     return (
-        f"{percent(quality.neighbour_preservation)} of the {k} nearest neighbours on this map are among the {k} nearest "
-        f"in the table (trustworthiness {quality.trustworthiness:.2f}); {pale}. Which points are neighbours means "
-        f"something here; how wide a gap or a group is means little.{how}"
+        f"{percent(quality.neighbour_preservation)} of the {k} nearest neighbours on this map are among the {k} "
+        f"nearest in the table (trustworthiness {quality.trustworthiness:.2f}); {pale}. "
+        f"How wide a gap or a group is means little here.{how}"
     )
