@@ -140,13 +140,14 @@ def _map(rng: np.random.Generator, n: int) -> dict[str, Any]:
     spots = (centres[cluster] + rng.normal(size=(n, 2))).round(3)
     wage: list[Any] = (20 + 3 * spots[:, 0]).round(2).tolist()
     wage[0] = None
+    rows = sorted(rng.choice(20_000, n, replace=False).tolist())
     return {
         "x_title": "First axis: wage, tenure",
         "y_title": "Second axis: age",
         "explained": [0.46, 0.21],
         "text": "Near each other is alike; the two axes keep 67 % of what the model sees.",
         "points": {
-            "row": sorted(rng.choice(20_000, n, replace=False).tolist()),
+            "row": rows,
             "x": spots[:, 0].tolist(),
             "y": spots[:, 1].tolist(),
             "cluster": (cluster + 1).tolist(),
@@ -154,6 +155,17 @@ def _map(rng: np.random.Generator, n: int) -> dict[str, Any]:
             "anomaly": rng.beta(0.3, 6, n).round(3).tolist(),
         },
         "columns": {"wage": wage, "sector": np.array(["trade", "care", "state"])[cluster].tolist()},
+        "tsne": {
+            "rows": rows[::2][:1500],
+            "x": (3 * spots[::2, 1])[:1500].round(3).tolist(),
+            "y": (3 * spots[::2, 0])[:1500].round(3).tolist(),
+            "trust": np.linspace(0.2, 1.0, n)[::2][:1500].round(4).tolist(),
+            "faint": 0.6,
+            "neighbours": 10,
+            "kept": 0.94,
+            "trustworthiness": 0.98,
+            "text": "94 % of the neighbours on this map are neighbours in the table; do not trust faint points.",
+        },
     }
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -148,6 +149,21 @@ def test_colour_switch_changes_the_colours_and_the_legend(visit: Visit) -> None:
 def _fills(visit: Visit) -> set[str]:
     marks = "[...document.querySelectorAll('[data-chart=map] .mark-symbol.role-mark path')]"
     return set(visit.page.evaluate(f"{marks}.map(p => p.getAttribute('fill'))"))
+
+
+def test_tsne_is_drawn_beside_the_map_and_recoloured_by_key(browser: Any, files: dict[str, Path]) -> None:
+    placed = contents(N)["map"]["tsne"]
+    doubtful = sum(trust < placed["faint"] for trust in placed["trust"])
+    marks = "[...document.querySelectorAll('[data-chart=tsne] .mark-symbol.role-mark path')]"
+    with Visit(browser, files["good"]) as opened:
+        opacities = opened.page.evaluate(f"{marks}.map(p => p.getAttribute('opacity'))")
+        assert Counter(opacities) == {"0.3": doubtful, "0.85": len(placed["rows"]) - doubtful}
+        boxes = [opened.page.locator(f"[data-chart={name}]").bounding_box() for name in ("map", "tsne")]
+        assert boxes[0]["y"] == boxes[1]["y"]
+        opened.page.focus("#colour")
+        opened.page.keyboard.press("ArrowDown")
+        opened.page.wait_for_function(f"{marks}.length && {marks}.every(p => p.getAttribute('fill').includes('--s'))")
+        assert opened.said == []
 
 
 def test_tables_sort_by_a_click_or_a_key(visit: Visit) -> None:

@@ -125,6 +125,12 @@ def test_the_map(found):
     assert 1 >= drawn["explained"][0] >= drawn["explained"][1] >= 0
     assert set(drawn["columns"]) == {"a", "b", "c", "d", "kind", "stars"}
     assert {*drawn["points"]["cluster"]} == {1, 2}
+    placed = drawn["tsne"]
+    assert placed["rows"] == drawn["points"]["row"]
+    assert {len(placed[name]) for name in ("x", "y", "rows", "trust")} == {400}
+    assert all(0 <= trust <= 1 for trust in placed["trust"])
+    assert set(placed) - {"x", "y", "rows", "trust"} == {"faint", "neighbours", "kept", "trustworthiness", "text"}
+    assert "of the 10 nearest neighbours on this map are among the 10 nearest in the table" in placed["text"]
 
 
 def test_anomalies_with_reasons(found):

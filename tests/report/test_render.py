@@ -13,7 +13,7 @@ from tests.report.example_contents import HOSTILE, contents, hostile
 
 from latently.report import Report
 from latently.report.charts import charts
-from latently.report.charts_map import map_chart
+from latently.report.charts_map import map_chart, tsne_chart
 
 SKIPPABLE = ("clusters", "map", "selection", "anomalies", "missing", "dependencies", "target", "time")
 
@@ -67,8 +67,8 @@ def test_the_page_says_what_the_dict_says() -> None:
     for sentence in given["limits"] + given["warnings"]:
         assert sentence in words
     for name in SKIPPABLE:
-        if name != "map":
-            assert given[name]["text"] in words
+        assert given[name]["text"] in words
+    assert given["map"]["tsne"]["text"] in words
     assert "250 000 rows" in words.replace("\u202f", " ")
     assert "Computed on a sample of the rows: map, clusters." in words
 
@@ -130,6 +130,8 @@ def test_markdown_says_what_the_dict_says() -> None:
     assert text.startswith("# wages.csv\n")
     assert "1. Rows fall into 3 clusters; what tells them apart most is wage. (probability 99.8 %)" in text
     assert "| wage | numeric | 0 % | 900 |" in text
+    assert "## Map of the rows" in text
+    assert "\n\nt-SNE: 94 % of the neighbours on this map" in text
 
 
 @pytest.mark.parametrize("name", SKIPPABLE)
@@ -138,7 +140,27 @@ def test_any_section_may_be_absent_or_skipped(name: str, value: Any) -> None:
     given = contents(20) | {name: value}
     report = Report(given)
     for text in (report.to_html(), report.to_markdown(), report.to_json()):
-        assert value is None or (name == "map" and text.startswith("#")) or "Too few rows: give more." in text
+        assert value is None or "Too few rows: give more." in text
+
+
+@pytest.mark.parametrize("tsne", [None, {"skipped": "t-SNE <b>: too few rows."}])
+def test_the_map_is_drawn_without_tsne(tsne: Any) -> None:
+    given = contents(20)
+    given["map"]["tsne"] = tsne
+    page, text = Report(given).to_html(), Report(given).to_markdown()
+    assert 'data-chart="map"' in page
+    assert 'data-chart="tsne"' not in page
+    assert ("t-SNE &lt;b&gt;: too few rows." in page) == bool(tsne)
+    assert ("t-SNE \\<b\\>: too few rows." in text) == bool(tsne)
+
+
+def test_tsne_points_are_the_map_rows_in_the_same_colours() -> None:
+    section = contents(40)["map"]
+    linear, placed = map_chart(section), tsne_chart(section)
+    assert placed["joins"] == "map"
+    assert [linear["data"]["row"][at] for at in placed["data"]["at"]] == section["tsne"]["rows"]
+    assert placed["colours"] == linear["colours"]
+    assert not {"c0", "cluster"} & set(placed["data"])  # written once in the page
 
 
 def test_the_least_report_is_shown() -> None:

@@ -8,7 +8,7 @@ serves the light dress, the dark one and paper.
 from collections.abc import Iterator
 from typing import Any
 
-from latently.report.charts_map import map_chart
+from latently.report.charts_map import map_chart, tsne_chart
 from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, chart, edge_type, names_axis
 from latently.report.charts_time import time_charts, trend_charts
 from latently.report.figures import number, percent
@@ -40,6 +40,8 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
             yield f"column-{place}", levels(column)
     if made(contents, "map"):
         yield "map", map_chart(contents["map"])
+    if made(made(contents, "map"), "tsne"):
+        yield "tsne", tsne_chart(contents["map"])
     if made(contents, "selection").get("table"):
         yield "selection", criterion(contents["selection"])
     if made(contents, "dependencies").get("matrix", {}).get("columns"):
@@ -210,6 +212,7 @@ def described(name: str, contents: dict[str, Any]) -> str:
         return "Values in the order of time; the background tells the states."
     told = {
         "map": f"Map of {number(source.get('rows_used'))} rows: near each other is alike.",
+        "tsne": "The same rows as t-SNE places them: neighbours are kept together; what is faint is not to be trusted.",
         "selection": "The criterion of each model that was compared; the one chosen has a ring.",
         "dependencies": "Strength of dependence between any two columns, as in the table below.",
         "missing": "Which columns are missing together, as in the table below.",

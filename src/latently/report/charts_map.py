@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, chart
+from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, Tip, chart
 from latently.report.figures import number
 
 MISSING, OTHER = "missing", "other"
 _QUIET = {MISSING: "var(--faint)", OTHER: "var(--faint)"}
+_CLEAR, _FAINT, _UNPICKED = 0.85, 0.3, 0.06  # opacity of points
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 
 
@@ -18,18 +19,40 @@ def map_chart(section: dict[str, Any]) -> Chart:
     points, columns = section["points"], section["columns"]
     data = {name: points[name] for name in ("row", "x", "y", "cluster", "doubt", "anomaly")}
     data |= {f"c{place}": values for place, values in enumerate(columns.values())}
-    modes = [_clusters(points["cluster"]), _shares("doubt"), _shares("anomaly")]
-    modes += [_column(f"c{place}", name, values) for place, (name, values) in enumerate(columns.items())]
+    return chart(_spec(section["x_title"], section["y_title"]), data, _tips(columns), colours=_modes(section))
+
+
+def tsne_chart(section: dict[str, Any]) -> Chart:
+    """Draw the rows as t-SNE places them, those of little trust faint; the rest of each row is in the map's data."""
+    found = section["tsne"]
+    at = {row: place for place, row in enumerate(section["points"]["row"])}
+    data = {name: found[name] for name in ("x", "y", "trust")}
+    data |= {"at": [at[row] for row in found["rows"]]}
+    spec = _spec(None, None)
+    for axis in "xy":
+        spec["encoding"][axis]["axis"]["grid"] = False  # its axes mean nothing
+    faint = {"test": {"and": [{"param": "pick"}, {"field": "trust", "lt": found["faint"]}]}, "value": _FAINT}
+    clear = {"param": "pick", "value": _CLEAR}
+    spec["encoding"]["opacity"] = {"condition": [faint, clear], "value": _UNPICKED}
+    tips = [*_tips(section["columns"]), ("trust", "trust in this place", "percent")]
+    return chart(spec, data, tips, colours=_modes(section), joins="map")
+
+
+def _modes(section: dict[str, Any]) -> list[dict[str, Any]]:
+    modes = [_clusters(section["points"]["cluster"]), _shares("doubt"), _shares("anomaly")]
+    columns = enumerate(section["columns"].items())
+    return modes + [_column(f"c{place}", name, values) for place, (name, values) in columns]
+
+
+def _tips(columns: dict[str, Any]) -> list[Tip]:
     tips = [("row", "row", "number"), ("cluster", "cluster", "number")]
     tips += [(name, name, "percent") for name in ("doubt", "anomaly")]
-    tips += [(f"c{place}", name, "value") for place, name in enumerate(columns)]
-    return chart(_spec(section), data, tips, colours=modes)
+    return tips + [(f"c{place}", name, "value") for place, name in enumerate(columns)]
 
 
-def _spec(section: dict[str, Any]) -> dict[str, Any]:
+def _spec(x_title: str | None, y_title: str | None) -> dict[str, Any]:
     axes = {}
-    for axis in "xy":
-        title = section[f"{axis}_title"]
+    for axis, title in (("x", x_title), ("y", y_title)):
         quiet = {"labels": False, "ticks": False, "domain": False, "tickCount": 6}
         scale = {"zero": False, "nice": False, "padding": 12}
         axes[axis] = {"field": axis, "type": "quantitative", "title": title, "axis": quiet, "scale": scale}
@@ -46,7 +69,7 @@ def _spec(section: dict[str, Any]) -> dict[str, Any]:
             **axes,
             "color": {"field": "colour", "type": "nominal"},
             "shape": {"field": "colour", "type": "nominal"},
-            "opacity": {"condition": {"param": "pick", "value": 0.85}, "value": 0.06},
+            "opacity": {"condition": {"param": "pick", "value": _CLEAR}, "value": _UNPICKED},
         },
     }
 

@@ -18,7 +18,7 @@ from latently.report.sections.columns import columns
 from latently.report.sections.dependencies import dependencies
 from latently.report.sections.insights import insights
 from latently.report.sections.limits import limits
-from latently.report.sections.map import POINTS, row_map
+from latently.report.sections.map.linear import POINTS, row_map
 from latently.report.sections.missing import missing
 from latently.report.sections.second_opinion import chosen
 from latently.report.sections.selection import selection

@@ -51,6 +51,7 @@ def _blocks(contents: dict[str, Any]) -> Iterator[str]:
         ("target", "Target", _target),
         ("time", "Time", _time),
         ("clusters", "Clusters", _clusters),
+        ("map", "Map of the rows", _map),
         ("anomalies", "Anomalies", _anomalies),
         ("missing", "Missing values", _missing),
         ("dependencies", "Dependencies", _dependencies),
@@ -114,6 +115,11 @@ def _clusters(part: dict[str, Any]) -> Iterator[str]:
         yield f"### Cluster {card['cluster']}: {percent(card['share'])} of the rows"
         rows = [(t["column"], t["here"], t["overall"], percent(t.get("probability"))) for t in card["typical"]]
         yield _table(("column", "here", "elsewhere", "probability"), rows)
+
+
+def _map(part: dict[str, Any]) -> Iterator[str]:
+    tsne = part.get("tsne") or {}
+    yield plain(tsne.get("skipped") or f"t-SNE: {tsne['text']}") if tsne else ""
 
 
 def _anomalies(part: dict[str, Any]) -> Iterator[str]:

@@ -69,10 +69,17 @@
     mark: { tooltip: { content: "data" } },
   };
 
-  function rows(data) {
+  function table(data) {
     const names = Object.keys(data);
     const length = names.length ? data[names[0]].length : 0;
     return Array.from({ length }, (_, i) => Object.fromEntries(names.map((name) => [name, data[name][i]])));
+  }
+  // a chart that joins another has the place of each of its rows there
+  function rows(chart) {
+    const own = table(chart.data);
+    if (!chart.joins) return own;
+    const other = table(charts[chart.joins].data);
+    return own.map((row) => ({ ...other[row.at], ...row }));
   }
   function label(mode, value) {
     if (value === null) return "missing";
@@ -80,12 +87,12 @@
     const name = String(value);
     return mode.domain.includes(name) ? name : mode.domain.includes("other") ? "other" : "missing";
   }
-  function coloured(chart, mode) {
+  function coloured(chart, mode, width) {
     const spec = structuredClone(chart.spec);
-    const legend = { title: mode.label };
+    const legend = { title: mode.label, columns: width < 450 ? 2 : width < 640 ? 3 : 6 };
     spec.encoding.color = { field: "colour", type: "nominal", scale: { domain: mode.domain, range: mode.range }, legend };
     spec.encoding.shape = { field: "colour", type: "nominal", scale: { domain: mode.domain, range: mode.shapes }, legend };
-    const values = rows(chart.data).map((row) => ({ ...row, colour: label(mode, row[mode.field]) }));
+    const values = rows(chart).map((row) => ({ ...row, colour: label(mode, row[mode.field]) }));
     if (innerWidth < 640) spec.height = 340;
     return { ...spec, data: { values } };
   }
@@ -105,7 +112,7 @@
     if (!chart || element.dataset.drawn) return;
     const mode = chart.colours ? chart.colours[Number(document.getElementById("colour").value)] : null;
     try {
-      await draw(element, mode ? coloured(chart, mode) : { ...chart.spec, data: { values: rows(chart.data) } }, chart.tips);
+      await draw(element, mode ? coloured(chart, mode, element.clientWidth) : { ...chart.spec, data: { values: rows(chart) } }, chart.tips);
     } catch (problem) {
       element.textContent = "This chart could not be drawn; the tables have its figures.";
       console.error(problem);
@@ -119,9 +126,10 @@
       choice.append(option);
     });
     choice.addEventListener("change", () => {
-      const element = document.querySelector('[data-chart="map"]');
-      delete element.dataset.drawn;
-      show(element);
+      for (const element of document.querySelectorAll('[data-chart="map"], [data-chart="tsne"]')) {
+        delete element.dataset.drawn;
+        show(element);
+      }
     });
   }
   async function showAll() {

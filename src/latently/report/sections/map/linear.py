@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.report.sections.map.tsne import TSNE_POINTS, tsne_map
 from latently.report.study.evidence import beliefs
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import cut, listed, percent
@@ -23,7 +24,7 @@ def row_map(study: Study) -> dict[str, Any]:
         The table and its model.
     """
     fitted, _, strange = study.model()
-    rows = _rows(study, strange.log_p)
+    rows = _sample(np.arange(study.prepared.rows), strange.log_p, POINTS, study.prepared.rng(7))
     if len(rows) < 3:
         raise Skipped("A map needs at least three rows.")
     features, owners = _features(study, fitted.view.filled(study.prepared.values[rows]))
@@ -39,17 +40,29 @@ def row_map(study: Study) -> dict[str, Any]:
         "text": _text(explained, len(rows), study.prepared.rows),
         "points": _points(study, rows, places, strange.log_p),
         "columns": {cut(study.prepared.used[j].name): _column(study, int(j), rows) for j in shown},
+        "tsne": _neighbours(study, rows, features, places),
     }
 
 
-def _rows(study: Study, log_p: Values) -> NDArray[np.int64]:
+def _sample(rows: NDArray[np.int64], log_p: Values, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Rows to show: all, or a sample and the strangest."""
-    n = study.prepared.rows
-    if n <= POINTS:
-        return np.arange(n)
-    strangest = np.argsort(log_p, kind="stable")[:50]
-    rest = study.prepared.rng(7).permutation(np.setdiff1d(np.arange(n), strangest))
-    return np.sort(np.concatenate([strangest, rest[: POINTS - len(strangest)]]))
+    if len(rows) <= most:
+        return rows
+    strangest = rows[np.argsort(log_p[rows], kind="stable")[:50]]
+    rest = rng.permutation(np.setdiff1d(rows, strangest))
+    return np.sort(np.concatenate([strangest, rest[: most - len(strangest)]]))
+
+
+def _neighbours(study: Study, rows: NDArray[np.int64], features: Values, places: Values) -> dict[str, Any]:
+    """The same rows, or a sample of them, placed by t-SNE."""
+    _, _, strange = study.model()
+    rng = study.prepared.rng(14)
+    some = _sample(rows, strange.log_p, TSNE_POINTS, rng)
+    at = np.searchsorted(rows, some)
+    found = tsne_map(features[at], places[at], study.memberships[some], some, rng)
+    if len(some) < len(rows):
+        found["text"] += f" {len(some)} of the {len(rows)} points are placed, the strangest among them."
+    return found
 
 
 def _features(study: Study, filled: Values) -> tuple[Values, NDArray[np.intp]]:
