@@ -148,8 +148,8 @@ def test_the_map_is_drawn_without_tsne(tsne: Any) -> None:
     given = contents(20)
     given["map"]["tsne"] = tsne
     page, text = Report(given).to_html(), Report(given).to_markdown()
-    assert 'data-chart="map"' in page
-    assert 'data-chart="tsne"' not in page
+    assert 'tall" data-chart="map"' in page
+    assert 'tall" data-chart="tsne"' not in page  # the script names it
     assert ("t-SNE &lt;b&gt;: too few rows." in page) == bool(tsne)
     assert ("t-SNE \\<b\\>: too few rows." in text) == bool(tsne)
 
