@@ -33,7 +33,7 @@ CONFIGURATIONS = {
     "ConditionalRBM": [{"n_hidden": 16, "n_iter_no_change": 5, "tol": 1e-3, "learning_rate": 0.05}],
     "ContrastiveGenerator": [{"hidden": (8,), "n_iter_no_change": 2, "tol": 0.1}],
     "ConvAutoencoder": [{"hidden": (4,), "n_iter_no_change": 2, "tol": 0.1}],
-    "ConvNetClassifier": [{"hidden": (4,), "n_iter_no_change": 5, "tol": 0.01}],
+    "ConvNetClassifier": [{"hidden": (4,), "n_iter_no_change": 5, "tol": 0.01, "max_iter": 1000}],
     "DictionaryLearning": [{}, {"transform_algorithm": "lasso_lars"}],
     "DomainAdversarialClassifier": [{"hidden": (8,), "n_iter_no_change": 5, "tol": 0.01}],
     "GraphConvClassifier": [{"hidden": (8,), "n_iter_no_change": 5, "tol": 0.01}],

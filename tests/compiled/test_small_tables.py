@@ -348,9 +348,9 @@ def test_neighbours_of_few_rows_are_those_of_sorted_distances():
 
 @pytest.mark.parametrize("method", ["exact", "fft"])
 @pytest.mark.parametrize("d", [2, 3])
-def test_three_steps_of_tsne_separate_two_groups(d, method):
+def test_sixty_steps_of_tsne_separate_two_groups(d, method):
     X = two_groups(30, 3, 9.0)
-    found = TSNE(d, perplexity=4, max_iter=3, method=method, random_state=0).fit(X)
+    found = TSNE(d, perplexity=4, max_iter=60, method=method, random_state=0).fit(X)
     middle = [found.embedding_[g::2].mean(axis=0) for g in (0, 1)]
     spread = max(found.embedding_[g::2].std() for g in (0, 1))
     assert np.abs(middle[0] - middle[1]).max() > spread

@@ -25,7 +25,7 @@ def test_a_biplot_shows_scores_and_columns_by_name():
     model = PCA(3).fit(frame)
     display = BiplotDisplay.from_estimator(model, frame, components=(0, 2))
     assert np.allclose(display.points_.get_xydata(), model.transform(frame)[:, [0, 2]])
-    assert {text.get_text() for text in display.ax_.texts} >= set(frame.columns)
+    assert {text.get_text().strip() for text in display.ax_.texts} >= set(frame.columns)
     assert display.ax_.get_ylabel() == "component 3"
     with pytest.raises(ValueError, match="n_components=2"):
         BiplotDisplay.from_estimator(PCA(1).fit(X), X)

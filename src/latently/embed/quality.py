@@ -114,7 +114,7 @@ def map_quality(
     >>> X = load_iris().data
     >>> quality = map_quality(X, X[:, 2:])
     >>> round(quality.trustworthiness, 3), quality.trust.shape
-    (0.972, (150,))
+    (0.936, (150,))
     """
     rows = np.asarray(as_matrix(X), dtype=np.float64)
     places = np.asarray(as_matrix(embedding), dtype=np.float64)

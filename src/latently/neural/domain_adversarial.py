@@ -121,7 +121,7 @@ class DomainAdversarialClassifier(NeuralClassifier):
     >>> y = np.arange(300) % 2
     >>> X = rng.normal(size=(300, 2)) + np.where(y[:, None] == 1, [0.0, 3.0], [0.0, -3.0])
     >>> moved = X + [4.0, 0.0]  # a domain that differs by a shift
-    >>> model = DomainAdversarialClassifier(max_iter=30, early_stopping=False, tol=0.5, random_state=0)
+    >>> model = DomainAdversarialClassifier(max_iter=300, early_stopping=False, tol=0.5, random_state=0)
     >>> model = model.fit(X, y, X_target=moved)
     >>> bool(model.score(moved, y) > 0.9)
     True

@@ -81,7 +81,8 @@ def lossless(had: Array, left: Array, rows: Array, mean: Array, values: Fingerpr
 
 def uncertain_mean(had: Array, rows: Array) -> Array:
     """How far a mean may be off where squares about it were so many before rows were taken away."""
-    return np.asarray(4 * np.finfo(float).eps * np.sqrt(had / np.maximum(rows, np.finfo(float).tiny)))
+    each = np.divide(had, rows, out=np.zeros(np.broadcast_shapes(had.shape, rows.shape)), where=rows > 0)
+    return np.asarray(4 * np.finfo(float).eps * np.sqrt(each))
 
 
 def pooled(by_class: Moments) -> tuple[Array, Array, Array]:

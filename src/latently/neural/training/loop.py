@@ -79,7 +79,7 @@ def train(task: Task, rows: Rows, fitted: Tensor, held_out: Tensor, settings: Se
     ...     line = torch.nn.Linear(1, 1)
     ...     task = Task.single(line, lambda batch: (line(batch[0]) - 3 * batch[0]).square().mean())
     ...     found = train(task, TensorRows((x,)), torch.arange(64), torch.arange(0), Settings(learning_rate=0.05))
-    >>> found.reason, round(float(line.weight), 2)
+    >>> found.reason, round(line.weight.item(), 2)
     ('converged', 3.0)
     """
     with drawn(type(task.module).__name__, settings.max_iter, verbose) as draw:

@@ -68,7 +68,7 @@ def read_dates(texts: Iterable[str]) -> Dates | None:
     --------
     >>> read_dates(["31/12/2023", "01/02/2023"]).values["01/02/2023"] == read_dates(["2023-02-01"]).values["2023-02-01"]
     True
-    >>> read_dates(["Jan 1 2000", "Feb 30 2000", "Mar 3 2000", "Mar 4 2000", "Mar 5 2000"]).impossible
+    >>> read_dates(["Jan 1 2000", "Feb 30 2000", "Mar 3 2000", "Mar 4 2000", "Mar 5 2000", "Mar 6 2000"]).impossible
     ('Feb 30 2000',)
     """
     given = [text for text in texts if text.strip()]
