@@ -107,7 +107,7 @@ def test_an_approximate_search_is_asked_as_it_answers(monkeypatch, metric):
     for Y in (None, X[:9] + 0.1):
         exact, rough = (nearest(X, 20, Y, metric=metric, method=m, random_state=0) for m in ("exact", "approximate"))
         np.testing.assert_array_equal(rough.indices, exact.indices)
-        np.testing.assert_allclose(rough.distances, exact.distances, rtol=1e-4)
+        np.testing.assert_allclose(rough.distances, exact.distances, rtol=1e-4, atol=1e-6)
 
 
 def test_an_approximate_search_that_is_not_installed(monkeypatch):
