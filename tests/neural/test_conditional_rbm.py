@@ -127,7 +127,7 @@ def test_likelihoods_of_chains_sum_to_one():
     torch.nn.init.normal_(m.transitions)
     x = torch.randn(1, 3, 2).double().expand(8, 3, 2)
     paths = torch.tensor(list(itertools.product(range(2), repeat=3)))
-    assert float(m.log_likelihood(x, paths, torch.full((8,), 3)).exp().sum()) == pytest.approx(1)
+    assert m.log_likelihood(x, paths, torch.full((8,), 3)).exp().sum().item() == pytest.approx(1)
 
 
 def test_neighbours_in_a_chain_help():

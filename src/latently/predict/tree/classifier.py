@@ -239,7 +239,8 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     def _best(self, X: Any) -> NDArray[np.int64]:
         if getattr(self, "n_outputs_", 1) > 1 or self.m > 0:
             return super()._best(X)
-        return answers.classes_of(self.nodes_, self._rows(X))[:, None]
+        rows = self._rows(X)
+        return answers.classes_of(self.nodes_, rows)[:, None]
 
     def _smoothed(self) -> Array | None:
         """Shares by m-estimates: (n_k + m p_k) / (n + m), with p the shares at the root."""
