@@ -78,6 +78,7 @@ def laws():
             yield pytest.param(check, id=f"{model}-{name}", marks=mark)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # on random tables, by rounding
 @parametrize_with_checks(
     list(map(for_rows, one_of_each())), expected_failed_checks=expected_failures, xfail_strict=True
 )
@@ -96,6 +97,7 @@ def test_law(check):
     check()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # on random tables, by rounding
 @pytest.mark.parametrize("model", list(map(for_rows, one_of_each())), ids=repr)
 def test_pipelines_searches_and_notebooks_take_it(model):
     rows = np.random.default_rng(0).integers(0, 2, size=(60, 4)).astype(float)
