@@ -8,6 +8,15 @@ import pytest
 
 from latently.report import example_table, explore
 
+FINDINGS = (
+    *("clusters", "missing_code", "anomaly", "missingness", "dependency", "reversal", "trend", "season", "states"),
+    *("change", "target", "leakage", "duplicates", "spelling", "identifier", "determines", "redundant", "order"),
+    "drift",
+)
+KEYS = (
+    *("finding", "text", "section", "columns", "rows", "effect", "measure", "probability", "interval", "code"),
+    "kind",
+)
 SECTIONS = ("clusters", "selection", "map", "anomalies", "missing", "dependencies", "target", "time")
 
 
@@ -55,7 +64,7 @@ def test_it_is_plain_data_that_json_brings_back(found):
 def test_the_top(found):
     assert list(found)[:4] == ["version", "latently", "source", "insights"]
     assert set(found) == {"version", "latently", "source", "insights", "columns", *SECTIONS, "limits", "warnings"}
-    assert found["version"] == 1
+    assert found["version"] == 2
     source = found["source"]
     assert (source["name"], source["rows"], source["columns"], source["rows_used"]) == ("all of it", 400, 11, 400)
     assert source["sampled"] == []
@@ -68,7 +77,8 @@ def test_the_top(found):
 def test_insights_are_at_most_seven_with_a_probability_or_an_interval(found):
     assert 4 <= len(found["insights"]) <= 7
     for insight in found["insights"]:
-        assert set(insight) == {"text", "section", "probability", "interval", "kind"}
+        assert set(insight) == set(KEYS)
+        assert insight["finding"] in FINDINGS
         assert insight["section"] in ("columns", "clusters", "anomalies", "missing", "dependencies", "target", "time")
         assert insight["probability"] is not None or len(insight["interval"]) == 2
 

@@ -213,7 +213,7 @@ def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dic
     rows = max(total_rows or 0, prepared.rows)
     about = {"name": cut(name or "table"), "rows": rows, "columns": len(prepared.columns), "rows_used": prepared.rows}
     return {
-        "version": 1,
+        "version": 2,
         "latently": __version__,
         "source": about | _repeats(prepared) | {"sampled": [], "seed": int(prepared.seed), "seconds": 0.0},
     }

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from latently.explain import surprises
+from latently.report.findings.finding import Finding
 from latently.report.sections.second_opinion import second_opinion
 from latently.report.study.evidence import beliefs
 from latently.report.study.study import Skipped, Study, shown
@@ -122,10 +123,19 @@ def _value(study: Study, row: int, j: int) -> str:
     return number(float(column.raw[row])) if column.role == "numeric" else shown(column, float(column.seen[row]))
 
 
-def anomaly_insight(found: dict[str, Any]) -> dict[str, Any]:
+def anomaly_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
     first = found["rows"][0]
     why = f": {first['reasons'][0]['text']}" if first["reasons"] else ""
     more = f" It is the clearest of {found['count']} such rows." if found["count"] > 1 else ""
     text = f"Row {first['row']} does not belong{why}.{more}"
-    return {"text": text, "section": "anomalies", "probability": first["probability"], "interval": None}
+    return Finding(
+        "anomaly",
+        text,
+        "anomalies",
+        columns=tuple(reason["column"] for reason in first["reasons"]),
+        rows=tuple(entry["row"] for entry in found["rows"]),
+        effect=found["count"],
+        measure="rows",
+        probability=first["probability"],
+    )

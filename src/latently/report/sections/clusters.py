@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.report.findings.finding import Finding
 from latently.report.sections.typical import typical
 from latently.report.study.evidence import belief, share_interval
 from latently.report.study.groups import APART, Separation
@@ -87,11 +88,19 @@ def _card(k: int, entries: list[dict[str, Any]], study: Study) -> dict[str, Any]
     }
 
 
-def cluster_insight(found: dict[str, Any]) -> dict[str, Any]:
+def cluster_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
     sizes = ", ".join(percent(card["share"]) for card in found["cards"][:4])
     best = next((card["typical"][0]["column"] for card in found["cards"] if card["typical"]), None)
     about = f"; {short(best)} tells them apart most" if best else ""
     more = " and smaller ones" if len(found["cards"]) > 4 else ""
     text = f"The rows fall into {counted(found['n'], 'cluster')} with gaps between them ({sizes}{more}){about}."
-    return {"text": text, "section": "clusters", "probability": found["probability_more_than_one"], "interval": None}
+    return Finding(
+        "clusters",
+        text,
+        "clusters",
+        columns=tuple(found["columns"]),
+        effect=found["n"],
+        measure="clusters",
+        probability=found["probability_more_than_one"],
+    )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from latently.report.findings.finding import Finding
 from latently.report.study.association import Aspect, Pair, clearest_cell, compare, ranked
 from latently.report.study.evidence import belief
 from latently.report.study.information import Told
@@ -175,26 +176,30 @@ def _cut(aspect: Aspect, part: slice) -> Aspect:
     return Aspect(aspect.name, aspect.codes[part], aspect.labels, scores)
 
 
-def dependency_insight(found: dict[str, Any]) -> dict[str, Any]:
+def dependency_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence; its probability is that of the pair."""
     first = found["pairs"][0]
     more = f", the strongest of {found['count']} dependences found" if found["count"] > 1 else ""
-    return {
-        "text": f"{first['text']}{more}.",
-        "section": "dependencies",
-        "probability": first["probability"],
-        "interval": None,
-    }
+    return Finding(
+        "dependency",
+        f"{first['text']}{more}.",
+        "dependencies",
+        columns=(first["a"], first["b"]),
+        effect=first["strength"],
+        measure="correlation",
+        probability=first["probability"],
+    )
 
 
-def order_insight(found: dict[str, Any]) -> dict[str, Any]:
+def order_finding(found: dict[str, Any]) -> Finding:
     """That the rows are not in a random order, by the clearest sign."""
     first = found["order"][0]
     more = [entry["column"] for entry in found["order"][1:]]
     also = f" (found for {listed(more)} too)" if more else ""
-    return {
-        "text": f"The rows are not in a random order: {first['text']}{also}.",
-        "section": "dependencies",
-        "probability": first["probability"],
-        "interval": None,
-    }
+    return Finding(
+        "order",
+        f"The rows are not in a random order: {first['text']}{also}.",
+        "dependencies",
+        columns=(first["column"], *more),
+        probability=first["probability"],
+    )

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from latently.report.sections.anomalies import anomaly_insight
-from latently.report.sections.clusters import cluster_insight
-from latently.report.sections.dependencies import dependency_insight, order_insight
-from latently.report.sections.missing import missing_insight
-from latently.report.sections.target import target_insight
-from latently.report.sections.time import time_insight
-from latently.report.sections.trend import trend_insights
+from latently.report.findings.finding import Finding
+from latently.report.sections.anomalies import anomaly_finding
+from latently.report.sections.clusters import cluster_finding
+from latently.report.sections.dependencies import dependency_finding, order_finding
+from latently.report.sections.missing import missing_finding
+from latently.report.sections.target import target_finding
+from latently.report.sections.time import states_finding
+from latently.report.sections.trend import trend_findings
 from latently.report.study.words import counted, listed, percent, short
 
 MOST = 7
@@ -22,44 +23,44 @@ def insights(contents: dict[str, Any]) -> list[dict[str, Any]]:
     contents
         The report so far. Every insight also has "kind": "finding" or "nothing".
     """
-    found = [insight | {"kind": "finding"} for insight in _found(contents)]
+    found = [finding.to_dict() for finding in _found(contents)]
     return found[:MOST] or [_nothing(contents)]
 
 
-def _found(contents: dict[str, Any]) -> list[dict[str, Any]]:
+def _found(contents: dict[str, Any]) -> list[Finding]:
     made = []
     if contents["source"].get("copies"):
         made.append(_copies(contents["source"]))
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     if target.get("tells"):
-        made.append(target_insight(target))
+        made.append(target_finding(target))
     if time.get("trend"):
-        made += trend_insights(time)
+        made += trend_findings(time)
     if time.get("states", 1) > 1:
-        made.append(time_insight(time))
+        made.append(states_finding(time))
     if clusters.get("n", 1) > 1:
-        made.append(cluster_insight(clusters))
+        made.append(cluster_finding(clusters))
     if codes := _codes(contents["columns"]):
         made.append(codes)
     if contents["anomalies"].get("count"):
-        made.append(anomaly_insight(contents["anomalies"]))
+        made.append(anomaly_finding(contents["anomalies"]))
     if contents["missing"].get("depends"):
-        made.append(missing_insight(contents["missing"]))
+        made.append(missing_finding(contents["missing"]))
     if contents["dependencies"].get("pairs"):
-        made.append(dependency_insight(contents["dependencies"]))
+        made.append(dependency_finding(contents["dependencies"]))
     if contents["dependencies"].get("order"):
-        made.append(order_insight(contents["dependencies"]))
+        made.append(order_finding(contents["dependencies"]))
     return made
 
 
-def _copies(source: dict[str, Any]) -> dict[str, Any]:
+def _copies(source: dict[str, Any]) -> Finding:
     are = "row repeats" if source["copies"] == 1 else "rows repeat"
     share = percent(source["copies"] / max(source["rows_used"], 1))
     text = f"{source['copies']} {are} another row exactly ({share}); models and tests look at each row once."
-    return {"text": text, "section": "columns", "probability": None, "interval": None}
+    return Finding("duplicates", text, "columns", effect=source["copies"], measure="rows")
 
 
-def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _codes(columns: list[dict[str, Any]]) -> Finding | None:
     applied = [(column, code) for column in columns for code in column["codes"] if code["applied"]]
     if not applied:
         return None
@@ -71,7 +72,15 @@ def _codes(columns: list[dict[str, Any]]) -> dict[str, Any] | None:
         f"{code['value']!r} in {short(first['name'])} ({counted(code['count'], 'time')}) stands for a missing value; "
         f"it is taken as missing.{also}"
     )
-    return {"text": text, "section": "columns", "probability": code["probability"], "interval": None}
+    return Finding(
+        "missing_code",
+        text,
+        "columns",
+        columns=tuple(column["name"] for column in with_codes),
+        effect=code["count"],
+        measure="rows",
+        probability=code["probability"],
+    )
 
 
 def _nothing(contents: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +89,8 @@ def _nothing(contents: dict[str, Any]) -> dict[str, Any]:
         text, section = f"Nothing can be said beyond the columns. {contents['clusters']['skipped']}", "columns"
     else:
         text, section = f"Nothing stands out. Looked for: {_looked_for(contents)}.{_would(contents)}", "clusters"
-    return {"text": text, "section": section, "probability": None, "interval": None, "kind": "nothing"}
+    empty: dict[str, Any] = dict.fromkeys(("finding", "rows", "effect", "probability", "interval"))
+    return empty | {"text": text, "section": section, "columns": [], "measure": "", "code": "", "kind": "nothing"}
 
 
 def _looked_for(contents: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.report.findings.finding import Finding
 from latently.report.study.association import Aspect, Pair
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
@@ -150,14 +151,17 @@ def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[
     return spots[:_CELLS]
 
 
-def missing_insight(found: dict[str, Any]) -> dict[str, Any]:
+def missing_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
     first = next((entry for entry in found["depends"] if not entry["absent"]), found["depends"][0])
     more = len({entry["column"] for entry in found["depends"]}) - 1
     rest = f" (found for {counted(more, 'more column')} too)" if more else ""
-    return {
-        "text": f"Missing values are not random: {first['text']}{rest}.",
-        "section": "missing",
-        "probability": first["probability"],
-        "interval": None,
-    }
+    return Finding(
+        "missingness",
+        f"Missing values are not random: {first['text']}{rest}.",
+        "missing",
+        columns=(first["column"], first["on"]),
+        effect=first["strength"],
+        measure="correlation",
+        probability=first["probability"],
+    )

@@ -10,6 +10,7 @@ from latently.data import Schema
 from latently.data.schema.column import Column as SchemaColumn
 from latently.decide import Recalibrated
 from latently.predict import BayesianLinearRegression, NaiveBayes, RandomForestClassifier
+from latently.report.findings.finding import Finding
 from latently.report.study.columns import Column
 from latently.report.study.evidence import share_interval
 from latently.report.study.order import inflation_of_mean
@@ -268,6 +269,14 @@ def _importance(study: Study, task: Task, loss: Any, before: Values) -> list[dic
     return sorted(made, key=lambda entry: -entry["gain"])
 
 
-def target_insight(found: dict[str, Any]) -> dict[str, Any]:
+def target_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
-    return {"text": found["text"], "section": "target", "probability": None, "interval": found["interval"]}
+    return Finding(
+        "target",
+        found["text"],
+        "target",
+        columns=(found["name"], *(entry["column"] for entry in found["importance"])),
+        effect=found["score"],
+        measure=found["metric"],
+        interval=tuple(found["interval"]),
+    )

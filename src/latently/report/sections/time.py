@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from latently.cluster import Mixture
 from latently.learn import select
+from latently.report.findings.finding import Finding
 from latently.report.sections.trend import trends
 from latently.report.sections.typical import typical
 from latently.report.study.autoregression import criteria
@@ -244,7 +245,7 @@ def _values(x: Values) -> list[float | None]:
     return [None if np.isnan(v) else float(f"{v:.6g}") for v in x]
 
 
-def time_insight(found: dict[str, Any]) -> dict[str, Any]:
+def states_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
     changes = sorted(found["changes"], key=lambda change: -change["probability"])
     when = f"; the clearest change is at {changes[0]['at']} ({percent(changes[0]['probability'])})" if changes else ""
@@ -252,9 +253,13 @@ def time_insight(found: dict[str, Any]) -> dict[str, Any]:
     most = number(max(card["mean_duration"] for card in found["cards"]))
     how = f"{shares}; up to {most} rows at a time"
     text = f"Along {short(found['column'])} the rows go through {found['states']} states ({how})"
-    return {
-        "text": f"{text}{when}.",
-        "section": "time",
-        "probability": found["probability"],
-        "interval": None,
-    }
+    return Finding(
+        "states",
+        f"{text}{when}.",
+        "time",
+        columns=(found["column"],),
+        rows=tuple(change["row"] for change in found["changes"]),
+        effect=found["states"],
+        measure="states",
+        probability=found["probability"],
+    )

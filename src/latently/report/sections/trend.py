@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.report.findings.finding import Finding
 from latently.report.series.decompose import ALARM, Parts, decompose
 from latently.report.series.panel import panel
 from latently.report.series.spacing import Spacing, spacing
@@ -178,17 +179,23 @@ def _shown(column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing
     }
 
 
-def trend_insights(found: dict[str, Any]) -> list[dict[str, Any]]:
+def trend_findings(found: dict[str, Any]) -> list[Finding]:
     """The strongest trend and season, each in one sentence."""
-    return [
-        {
-            "text": entry["text"] + _others(found),
-            "section": "time",
-            "probability": entry["season"]["probability"] or entry["trend"]["probability"],
-            "interval": None,
-        }
-        for entry in found["trend"]["parts"][:2]
-    ]
+    return [_finding(entry, found) for entry in found["trend"]["parts"][:2]]
+
+
+def _finding(entry: dict[str, Any], found: dict[str, Any]) -> Finding:
+    seasonal = entry["season"]["probability"] is not None
+    part = entry["season" if seasonal else "trend"]
+    return Finding(
+        "season" if seasonal else "trend",
+        entry["text"] + _others(found),
+        "time",
+        columns=(entry["column"],),
+        effect=part["strength"],
+        measure="share of the variance",
+        probability=part["probability"],
+    )
 
 
 def _others(found: dict[str, Any]) -> str:
