@@ -41,6 +41,15 @@ def test_fixed_means_stay_and_the_rest_is_the_best_about_them(kind, first):
     assert (errors["means_"][np.isnan(means)] > 0).all()
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+def test_the_start_goes_to_the_states_whose_fixed_numbers_are_nearest(order):
+    centres = np.array([[0.0, 5.0], [10.0, -5.0], [20.0, 0.0]])
+    rows = np.repeat(centres, 40, axis=0) + np.random.default_rng(1).normal(size=(120, 2))
+    fixed = np.column_stack([centres[order, 0], np.full(3, nan)])
+    begun = GaussianHMM(3, fixed={"means": fixed}, n_iter=1, tol=np.inf, random_state=0).fit(rows)
+    assert_allclose(begun.means_, centres[order], atol=0.6)  # after one step: a start by other states is far off
+
+
 @pytest.mark.parametrize(("kind", "known"), [
     ("diag", [[1.0, nan], [nan, 2.0]]), ("spherical", [1.5, nan]), ("tied", [[1.0, 0.2], [0.2, 1.0]]),
     ("full", [[[1.0, 0.2], [0.2, 1.0]], [[nan, nan], [nan, nan]]]),
