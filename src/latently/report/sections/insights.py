@@ -4,9 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from latently.report.findings.code import code_of
+from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
 from latently.report.findings.rank import TRIVIAL, ranked
+from latently.report.findings.reversals import reversals
+from latently.report.findings.rules import rules
+from latently.report.findings.slips import slips
+from latently.report.findings.spelling import spellings
 from latently.report.sections.anomalies import anomaly_finding
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_findings, order_finding
@@ -15,7 +20,7 @@ from latently.report.sections.target import target_finding
 from latently.report.sections.time import states_finding
 from latently.report.sections.trend import trend_findings
 from latently.report.study.study import Study
-from latently.report.study.words import counted, listed, percent, short
+from latently.report.study.words import counted, listed, short
 
 
 def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
@@ -28,7 +33,7 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     study
         The table and its model.
     """
-    found = ranked([*_of_sections(contents), *_of_columns(contents), *_of_search(study)])
+    found = ranked([*_of_sections(contents), *_of_columns(contents), *_of_search(contents, study)])
     told = [replace(each, code=code_of(each)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *told]
@@ -64,8 +69,15 @@ def _of_columns(contents: dict[str, Any]) -> list[Finding]:
     return [*determines_findings(exact), *(each for each in single if each is not None)]
 
 
-def _of_search(study: Study) -> list[Finding]:
-    return []
+def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
+    prepared = study.prepared
+    return [
+        *copies(prepared),
+        *reversals(study),
+        *spellings(prepared.columns),
+        *rules(prepared.columns, prepared.sample),
+        *slips(prepared.columns, contents["anomalies"]),
+    ]
 
 
 def _identifiers(columns: list[dict[str, Any]]) -> Finding | None:
