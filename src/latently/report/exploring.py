@@ -145,7 +145,7 @@ def _contents(table: Any, asked: _Asked, tell: Tell) -> dict[str, Any]:
     contents |= _sections(study, asked, tell)
     contents["source"]["sampled"] = _sampled(contents, prepared, asked.total_rows)
     contents |= {
-        "insights": insights(contents),
+        "insights": insights(contents, study),
         "limits": limits(contents, study),
         "warnings": _warnings(contents, study),
     }
