@@ -152,7 +152,7 @@ def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Exp
     number_rows(contents, asked.row_numbers)
     contents["source"]["sampled"] = _sampled(contents, prepared, asked.total_rows)
     contents |= {
-        "insights": insights(contents),
+        "insights": insights(contents, study),
         "limits": limits(contents, study),
         "warnings": _warnings(contents, study),
     }

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from latently.report.findings.exact import Exact, exact_relations
 from latently.report.findings.finding import Finding
+from latently.report.findings.groups import grouped, is_fixed
+from latently.report.findings.rank import importance
 from latently.report.study.association import Aspect, Pair, clearest_cell, compare, ranked
 from latently.report.study.evidence import belief
 from latently.report.study.information import Told
@@ -37,7 +40,8 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
     limit = ALARM / len(pairs)
     sure = {places: pair for places, pair in found.items() if pair.p <= limit}
     finds = _finds(aspects, found, limit)
-    strengths = _strengths(study, sure)
+    exact = exact_relations(study.prepared.columns, study.prepared.sample)
+    strengths = _strengths(study, sure, exact)
     order = sorted(sure, key=lambda places: (-strengths[places], sure[places].p))
     return {
         "text": _text(len(sure), len(pairs), finds),
@@ -46,6 +50,8 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
         "count": len(sure),
         "tests": len(pairs),
         "matrix": _matrix(aspects, strengths),
+        "exact": [each.to_dict() for each in exact],
+        "groups": grouped(study, sure, strengths, exact),
         "order": [] if ordered else _along(study),
     }
 
@@ -82,8 +88,16 @@ def _middle(sizes: list[float | None]) -> float | None:
     return float(middle) if np.isfinite(middle) else None
 
 
-def _strengths(study: Study, sure: dict[tuple[int, int], Pair]) -> dict[tuple[int, int], float]:
-    """The larger of what the table shows and what the fitted model says."""
+def _strengths(
+    study: Study, sure: dict[tuple[int, int], Pair], exact: list[Exact]
+) -> dict[tuple[int, int], float]:
+    """The larger of what the table shows and what the fitted model says; 1 if one column fixes the other."""
+    return _by_model(study, sure) | {
+        at: 1.0 for at in sure if is_fixed(study.aspects[at[0]], study.aspects[at[1]], exact)
+    }
+
+
+def _by_model(study: Study, sure: dict[tuple[int, int], Pair]) -> dict[tuple[int, int], float]:
     if study.fitted is None:
         return {places: pair.strength for places, pair in sure.items()}
     told = Told(study.fitted.view, study.prepared.rng(9))
@@ -176,19 +190,21 @@ def _cut(aspect: Aspect, part: slice) -> Aspect:
     return Aspect(aspect.name, aspect.codes[part], aspect.labels, scores)
 
 
-def dependency_finding(found: dict[str, Any]) -> Finding:
-    """The finding in one sentence; its probability is that of the pair."""
-    first = found["pairs"][0]
-    more = f", the strongest of {found['count']} dependences found" if found["count"] > 1 else ""
-    return Finding(
-        "dependency",
-        f"{first['text']}{more}.",
-        "dependencies",
-        columns=(first["a"], first["b"]),
-        effect=first["strength"],
-        measure="correlation",
-        probability=first["probability"],
-    )
+def dependency_findings(found: dict[str, Any]) -> list[Finding]:
+    """A finding for each group of pairs; its probability is that of the pair that is told."""
+    return [
+        Finding(
+            "dependency",
+            group["text"],
+            "dependencies",
+            columns=tuple(group["columns"]),
+            effect=group["effect"],
+            measure=group["measure"],
+            probability=group["probability"],
+            importance=importance("dependency", group["strength"]) * group["surprise"],
+        )
+        for group in found["groups"]
+    ]
 
 
 def order_finding(found: dict[str, Any]) -> Finding:

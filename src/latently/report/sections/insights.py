@@ -1,36 +1,47 @@
-"""The findings, most important first, each with its probability or interval; at most seven."""
+"""The findings, most important first, each with its probability or the size of its effect."""
 
+from dataclasses import replace
 from typing import Any
 
+from latently.report.findings.code import code_of
+from latently.report.findings.copies import copies
+from latently.report.findings.exact import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
+from latently.report.findings.rank import TRIVIAL, ranked
+from latently.report.findings.reversals import reversals
+from latently.report.findings.rules import rules
+from latently.report.findings.slips import slips
+from latently.report.findings.spelling import spellings
 from latently.report.sections.anomalies import anomaly_finding
 from latently.report.sections.clusters import cluster_finding
-from latently.report.sections.dependencies import dependency_finding, order_finding
+from latently.report.sections.dependencies import dependency_findings, order_finding
 from latently.report.sections.missing import missing_finding
 from latently.report.sections.target import target_finding
 from latently.report.sections.time import states_finding
 from latently.report.sections.trend import trend_findings
-from latently.report.study.words import counted, listed, percent, short
+from latently.report.study.study import Study
+from latently.report.study.words import counted, listed, short
 
-MOST = 7
 
-
-def insights(contents: dict[str, Any]) -> list[dict[str, Any]]:
-    """Pick what is worth knowing first; a sentence that says so, if there is nothing.
+def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
+    """Rank what was found; a sentence that says so, if there is nothing worth knowing.
 
     Parameters
     ----------
     contents
         The report so far. Every insight also has "kind": "finding" or "nothing".
+    study
+        The table and its model.
     """
-    found = [finding.to_dict() for finding in _found(contents)]
-    return found[:MOST] or [_nothing(contents)]
+    found = ranked([*_of_sections(contents), *_of_columns(contents), *_of_search(contents, study)])
+    told = [replace(each, code=code_of(each)).to_dict() for each in found]
+    if all(each.finding in TRIVIAL for each in found):
+        return [_nothing(contents), *told]
+    return told
 
 
-def _found(contents: dict[str, Any]) -> list[Finding]:
+def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     made = []
-    if contents["source"].get("copies"):
-        made.append(_copies(contents["source"]))
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     if target.get("tells"):
         made.append(target_finding(target))
@@ -40,24 +51,42 @@ def _found(contents: dict[str, Any]) -> list[Finding]:
         made.append(states_finding(time))
     if clusters.get("n", 1) > 1:
         made.append(cluster_finding(clusters))
-    if codes := _codes(contents["columns"]):
-        made.append(codes)
     if contents["anomalies"].get("count"):
         made.append(anomaly_finding(contents["anomalies"]))
     if contents["missing"].get("depends"):
         made.append(missing_finding(contents["missing"]))
-    if contents["dependencies"].get("pairs"):
-        made.append(dependency_finding(contents["dependencies"]))
+    if contents["dependencies"].get("groups"):
+        made += dependency_findings(contents["dependencies"])
     if contents["dependencies"].get("order"):
         made.append(order_finding(contents["dependencies"]))
     return made
 
 
-def _copies(source: dict[str, Any]) -> Finding:
-    are = "row repeats" if source["copies"] == 1 else "rows repeat"
-    share = percent(source["copies"] / max(source["rows_used"], 1))
-    text = f"{source['copies']} {are} another row exactly ({share}); models and tests look at each row once."
-    return Finding("duplicates", text, "columns", effect=source["copies"], measure="rows")
+def _of_columns(contents: dict[str, Any]) -> list[Finding]:
+    exact = contents["dependencies"].get("exact", [])
+    constants = [column["name"] for column in contents["columns"] if column["kind"] == "constant"]
+    single = [_codes(contents["columns"]), redundant_finding(exact, constants), _identifiers(contents["columns"])]
+    return [*determines_findings(exact), *(each for each in single if each is not None)]
+
+
+def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
+    prepared = study.prepared
+    return [
+        *copies(prepared),
+        *reversals(study),
+        *spellings(prepared.columns),
+        *rules(prepared.columns, prepared.sample),
+        *slips(prepared.columns, contents["anomalies"]),
+    ]
+
+
+def _identifiers(columns: list[dict[str, Any]]) -> Finding | None:
+    names = [column["name"] for column in columns if column["kind"] == "identifier"]
+    if not names:
+        return None
+    are = "is an identifier: no two rows share its value" if len(names) == 1 else "are identifiers: no value repeats"
+    text = f"{listed(names)} {are}."
+    return Finding("identifier", text, "columns", tuple(names), None, len(names), "columns")
 
 
 def _codes(columns: list[dict[str, Any]]) -> Finding | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latently.data import Column as SchemaColumn
 from latently.data import Schema
 from latently.report.study.columns import Column
-from latently.report.study.repeats import repeated
+from latently.report.study.repeats import repeated, telling
 
 Values = NDArray[np.float64]
 MOST_COLUMNS: Final = 60
@@ -142,8 +142,7 @@ def prepare(columns: list[Column], rows: int, max_rows: int, seed: int) -> Prepa
     if len(fit) > MOST_COLUMNS:
         order = np.argsort([column.missing.mean() for column in fit], kind="stable")[:MOST_COLUMNS]
         fit = [fit[i] for i in np.sort(order)]
-    telling = [c.raw for c in columns if c.kind not in ("identifier", "constant", "empty")]
-    repeats, copies = repeated(telling) if rows else (0, None)
+    repeats, copies = repeated([column.raw for column in telling(columns)]) if rows else (0, None)
     sample = np.arange(rows) if copies is None else np.flatnonzero(~copies)
     if len(sample) > max_rows:
         sample = np.sort(np.random.default_rng([seed, 0]).choice(sample, max_rows, replace=False))

@@ -1,10 +1,13 @@
 """Rows that repeat another row exactly, and whether that is more than chance would bring."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
 _MOST_PAIRS = 3  # rows that may repeat another by chance
+_LOG_CHANCE = -14.0  # log of how many pairs chance may bring, were all columns independent
 
 
 def repeated(columns: list[NDArray[np.float64]]) -> tuple[int, Bools | None]:
@@ -44,6 +47,62 @@ def repeated(columns: list[NDArray[np.float64]]) -> tuple[int, Bools | None]:
     if count == 0 or _near(keys, whole, _pairs(sizes)):
         return count, None
     return count, marks if count > _MOST_PAIRS else None
+
+
+def telling(columns: Any) -> list[Any]:
+    """Columns by which rows can be told apart without an identifier doing it alone."""
+    return [column for column in columns if column.kind not in ("identifier", "constant", "empty")]
+
+
+def near_pairs(columns: list[NDArray[np.float64]]) -> list[tuple[int, int, int]]:
+    """Rows that agree in all columns but one, or in all, where chance would bring none: (row, row, column) of each pair.
+
+    The column in which they differ is -1 if there is none. What chance would bring is counted with each column independent of the others, and a thousandfold for the
+    dependence between them.
+
+    Parameters
+    ----------
+    columns
+        (n,) values, NaN where missing.
+
+    Examples
+    --------
+    >>> x, y, z, v = np.random.default_rng(0).normal(size=(4, 50))
+    >>> x[7], y[7], z[7] = x[3], y[3], z[3]
+    >>> near_pairs([x, y, z, v])
+    [(3, 7, 3)]
+    >>> v[7] = v[3]
+    >>> near_pairs([x, y, z, v])
+    [(3, 7, -1)]
+    """
+    if len(columns) < 4:
+        return []
+    n = len(columns[0])
+    agree = np.array([_log_agree(x) for x in columns])
+    keys = [_key(x, j) for j, x in enumerate(columns)]
+    with np.errstate(over="ignore"):
+        whole = np.asarray(np.sum(keys, axis=0, dtype=np.uint64))
+    if agree.sum() + 2 * np.log(n) > _LOG_CHANCE:
+        return []
+    found = [(a, b, -1) for a, b in _same(whole)]
+    for j, key in enumerate(keys):
+        if agree.sum() - agree[j] + 2 * np.log(n) <= _LOG_CHANCE:
+            found += [(a, b, j) for a, b in _same(whole - key) if whole[a] != whole[b]]
+    return found
+
+
+def _same(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
+    """Neighbours among the rows that share a key."""
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    return [(int(order[at]), int(order[at + 1])) for at in same]
+
+
+def _log_agree(x: NDArray[np.float64]) -> float:
+    """Log of the chance that two rows have the same value; missing ones always do."""
+    gone = np.isnan(x)
+    counts = np.r_[np.unique(x[~gone], return_counts=True)[1], gone.sum()]
+    return float(np.log(((counts / len(x)) ** 2).sum()))
 
 
 def _near(keys: list[NDArray[np.uint64]], whole: NDArray[np.uint64], exact: float) -> bool:

@@ -32,18 +32,18 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Give a share in percent.
+    """Give a share in percent; no rounding makes it look complete.
 
     Examples
     --------
-    >>> percent(0.123), percent(0.9999), percent(0.0004), percent(1.0)
-    ('12 %', 'over 99 %', 'under 0.1 %', '100 %')
+    >>> percent(0.123), percent(0.9999), percent(0.0004), percent(1.0), percent(1.25)
+    ('12 %', 'over 99 %', 'under 0.1 %', 'all', '125 %')
     """
     if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
+        return "all" if share else "0 %"
     if share < 0.001:
         return "under 0.1 %"
-    if share > 0.995:
+    if 0.995 < share < 1.005:
         return "over 99 %"
     return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
 

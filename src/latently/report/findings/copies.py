@@ -1,0 +1,81 @@
+"""Rows that repeat another one, exactly or in all columns but one."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.findings.code import names
+from latently.report.findings.finding import Finding
+from latently.report.findings.rank import importance
+from latently.report.study.columns import Column
+from latently.report.study.prepare import Prepared
+from latently.report.study.repeats import near_pairs, telling
+from latently.report.study.words import cut, percent, short
+
+_LISTED: Final = 1000
+_MOST_ROWS: Final = 50_000
+
+
+def copies(prepared: Prepared) -> list[Finding]:
+    """The rows that are copies, and those that differ from another one in a single column.
+
+    Parameters
+    ----------
+    prepared
+        The table.
+    """
+    columns = telling(prepared.columns)
+    rows = np.arange(prepared.rows) if prepared.copies is None else np.flatnonzero(~prepared.copies)
+    pairs = near_pairs([column.raw[rows] for column in columns]) if 20 <= len(rows) <= _MOST_ROWS else []
+    near = [(int(rows[a]), int(rows[b]), j) for a, b, j in pairs]
+    few = [pair[1] for pair in near if pair[2] < 0]
+    gone = np.array(few, dtype=np.int64) if prepared.copies is None else np.flatnonzero(prepared.copies)
+    found = [_exact(prepared, gone), _near(columns, [pair for pair in near if pair[2] >= 0], prepared.rows)]
+    return [each for each in found if each is not None]
+
+
+def _exact(prepared: Prepared, rows: NDArray[np.int64]) -> Finding | None:
+    if not len(rows):
+        return None
+    are = "row repeats" if len(rows) == 1 else "rows repeat"
+    share = len(rows) / max(prepared.rows, 1)
+    used = "" if prepared.copies is None else "; models and tests look at each row once"
+    return Finding(
+        "duplicates",
+        f"{len(rows)} {are} another row exactly ({percent(share)}){used}.",
+        "columns",
+        rows=tuple(int(row) for row in rows[:_LISTED]),
+        effect=len(rows),
+        measure="rows",
+        code=_duplicated(telling(prepared.columns), prepared.columns),
+        importance=importance("duplicates", 0.6 + share),
+    )
+
+
+def _duplicated(columns: list[Column], everything: tuple[Column, ...]) -> str:
+    if len(columns) == len(everything):
+        return "df[df.duplicated(keep=False)]"
+    left_out = tuple(column.name for column in everything if column not in columns)
+    return f"df[df.drop(columns={names(left_out)}).duplicated(keep=False)]" if len(left_out) <= 8 else ""
+
+
+def _near(columns: list[Column], pairs: list[tuple[int, int, int]], n: int) -> Finding | None:
+    """Rows that agree in everything but one column, in a table where chance brings none."""
+    if not pairs:
+        return None
+    old, new, j = pairs[0]
+    are = "row differs" if len(pairs) == 1 else "rows differ"
+    where = short(columns[j].name)
+    listed = tuple(row for a, b, _ in pairs[:_LISTED] for row in (a, b))
+    return Finding(
+        "duplicates",
+        f"{len(pairs)} {are} from another one in a single column: rows {old} and {new} in {where} alone.",
+        "columns",
+        tuple(dict.fromkeys(cut(columns[j].name) for _, _, j in pairs)),
+        listed,
+        len(pairs),
+        "rows",
+        code=f"df.iloc[{list(listed[:20])}]",
+        importance=importance("duplicates", 0.5 + len(pairs) / n),
+    )

@@ -1,0 +1,247 @@
+"""Columns that follow exactly from another: copies, the same in other units, and columns that another one fixes."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.findings.finding import Finding
+from latently.report.study.columns import Column
+from latently.report.study.words import cut, listed, number, short
+
+Ints = NDArray[np.int64]
+Relation = Literal["copy", "unit", "function", "determines"]
+_KINDS: Final = ("numeric", "ordinal", "categorical", "date", "text")
+_FIRST: Final = 1000  # rows that are looked at before all of them
+_MOST_COLUMNS: Final = 150
+_CHANCE: Final = -14.0  # log of the chance that repeats agree by luck, for each pair
+_EXCEPTIONS: Final = 0.005
+_LEAST_VALUES: Final = 10  # of two numbers that are a function of each other
+
+
+@dataclass(frozen=True)
+class Exact:
+    """That one column follows from another.
+
+    Attributes
+    ----------
+    source, target
+        The column that fixes, and the one that is fixed.
+    relation
+        "copy" (one value for each value, both ways), "unit" (a line), "function" (always rising, or falling) or
+        "determines" (one way alone).
+    rows
+        Rows that are exceptions.
+    of
+        How many rows were looked at.
+    text
+        How, in words.
+    """
+
+    source: str
+    target: str
+    relation: Relation
+    rows: tuple[int, ...]
+    of: int
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        names = {"source": cut(self.source), "target": cut(self.target)}
+        return names | {"relation": self.relation, "rows": list(self.rows), "of": self.of, "text": self.text}
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """A column of the sample as places among its sorted values, -1 where missing."""
+
+    column: Column
+    values: NDArray[np.float64]
+    codes: Ints
+    size: int
+    agree: float  # log of the chance that two rows agree
+
+    @property
+    def is_number(self) -> bool:
+        return not self.column.levels and self.column.kind in ("numeric", "date")
+
+    @property
+    def may_fix(self) -> bool:
+        """Whether values repeat so often that fixing another column means something."""
+        whole = not self.is_number or bool((np.diff(self.values[self.codes >= 0]) % 1 == 0).all())
+        share = 5 if self.is_number else 2
+        return 2 <= self.size <= (self.codes >= 0).sum() / share and whole
+
+
+def exact_relations(columns: tuple[Column, ...], sample: Ints) -> list[Exact]:
+    """Find columns that follow from another one.
+
+    Parameters
+    ----------
+    columns
+        The columns of a table.
+    sample
+        Rows to look at.
+
+    Examples
+    --------
+    >>> from latently.report.reading.table import read_columns
+    >>> from latently.report.study.columns import judge
+    >>> city, land = ["Rome", "Milan", "Lyon", "Paris"] * 25, ["Italy", "Italy", "France", "France"] * 25
+    >>> found = exact_relations(tuple(map(judge, read_columns({"city": city, "land": land}))), np.arange(100))
+    >>> [(each.source, each.target, each.relation) for each in found]
+    [('city', 'land', 'determines')]
+    """
+    coded = [made for made in (_coded(c, sample) for c in columns if c.kind in _KINDS) if made is not None]
+    coded = coded[:_MOST_COLUMNS]
+    first = np.random.default_rng(0).permutation(len(sample))[:_FIRST]
+    head = [(c, c.codes[first]) for c in coded]
+    found = []
+    for i, (a, a_head) in enumerate(head):
+        for b, b_head in head[i + 1 :]:
+            found += _between(a, b, a_head, b_head, first, sample)
+    return found
+
+
+def _coded(column: Column, sample: Ints) -> _Coded | None:
+    x = column.raw[sample]
+    seen = ~np.isnan(x)
+    different, places, counts = np.unique(x[seen], return_inverse=True, return_counts=True)
+    if len(different) < 2:
+        return None
+    codes = np.full(len(x), -1, dtype=np.int64)
+    codes[seen] = places
+    shares = counts / counts.sum()
+    return _Coded(column, x, codes, len(different), float(np.log((shares**2).sum())))
+
+
+def _between(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, sample: Ints) -> list[Exact]:
+    """What two columns fix of each other; a copy or a unit is told once."""
+    if a.is_number and b.is_number and (line := _line(a, b, first)) is not None:
+        return [line]
+    found = [
+        relation
+        for source, target, s, t in ((a, b, a_head, b_head), (b, a, b_head, a_head))
+        if _may_determine(source, target, s, t) and (relation := _determined(source, target, sample)) is not None
+    ]
+    if len(found) == 2 and not found[0].rows and not found[1].rows:
+        one, other = found[0].source, found[0].target
+        same = a.size == b.size and np.array_equal(a.values, b.values, equal_nan=True) and a.is_number == b.is_number
+        how = "repeats" if same and a.column.levels == b.column.levels else "says the same as"
+        return [Exact(one, other, "copy", (), found[0].of, f"{short(other)} {how} {short(one)}")]
+    return found[:1]
+
+
+def _may_determine(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints) -> bool:
+    """Whether one column may fix another, by some of the rows."""
+    if not a.may_fix or b.size > a.size:
+        return False
+    both = (a_head >= 0) & (b_head >= 0)
+    if both.sum() < 10:
+        return False
+    last = np.zeros(a.size, dtype=np.int64)
+    last[a_head[both]] = b_head[both]
+    return bool((last[a_head[both]] == b_head[both]).mean() > 0.97)
+
+
+def _determined(a: _Coded, b: _Coded, sample: Ints) -> Exact | None:
+    """Whether each value of one column goes with one value of the other, beyond what luck would bring."""
+    both = np.flatnonzero((a.codes >= 0) & (b.codes >= 0))
+    cells, places, counts = np.unique(a.codes[both] * b.size + b.codes[both], return_inverse=True, return_counts=True)
+    owners = cells // b.size
+    order = np.lexsort((counts, owners))
+    last = np.r_[owners[order][1:] != owners[order][:-1], True]
+    main = np.zeros(len(cells), dtype=bool)
+    main[order[last]] = True
+    wrong = both[~main[places]]
+    repeats = len(both) - int(last.sum())
+    if len(wrong) > _EXCEPTIONS * len(both) or len(wrong) > 0.02 * repeats or repeats * b.agree > _CHANCE:
+        return None
+    if len(wrong) and (counts[~main].max() > 2 or len(both) / last.sum() < 8):
+        return None  # a value of its own, or too few rows for each value to call others exceptions
+    one, other = short(a.column.name), short(b.column.name)
+    but = f" in all but {len(wrong)} of {len(both)} rows" if len(wrong) else ""
+    text = f"{one} fixes {other}: each {one} has one {other}{but}"
+    rows = tuple(int(row) for row in sample[wrong])
+    return Exact(a.column.name, b.column.name, "determines", rows, len(both), text)
+
+
+def _line(a: _Coded, b: _Coded, first: Ints) -> Exact | None:
+    """Whether a number is a line of another, up to rounding, or always rises or falls with it."""
+    if min(a.size, b.size) < _LEAST_VALUES:
+        return None
+    some = first[(a.codes[first] >= 0) & (b.codes[first] >= 0)]
+    if len(some) < 20 or not _follows(a.values[some], b.values[some]):
+        return None
+    both = (a.codes >= 0) & (b.codes >= 0)
+    x, y = a.values[both], b.values[both]
+    names = short(a.column.name), short(b.column.name)
+    if (text := _unit(x, y, *names)) is not None:
+        return Exact(a.column.name, b.column.name, "unit", (), len(x), text)
+    if a.size == b.size and _is_monotone(a.codes[both], b.codes[both]):
+        text = f"{names[1]} always {'rises' if y[x.argmax()] > y[x.argmin()] else 'falls'} with {names[0]}"
+        return Exact(a.column.name, b.column.name, "function", (), len(x), text)
+    return None
+
+
+def _follows(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+    """A quick look: whether the order of one gives that of the other."""
+    order = np.argsort(x, kind="stable")
+    steps = np.diff(y[order][:: max(len(x) // 50, 1)])
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _unit(x: NDArray[np.float64], y: NDArray[np.float64], one: str, other: str) -> str | None:
+    spread, centre = x.std(), x.mean()
+    if not spread > 0 or not y.std() > 0:
+        return None
+    rate = float((x - centre) @ (y - y.mean()) / ((x - centre) @ (x - centre)))
+    rest = np.abs(y - y.mean() - rate * (x - centre)).max()
+    round_x, round_y = (float(np.diff(np.unique(v)).min()) for v in (x, y))
+    allowed = 0.6 * (round_y + abs(rate) * round_x) if min(spread / round_x, y.std() / round_y) > 20 else 0.0
+    if rest > max(min(allowed, 0.02 * y.std()), 1e-9 * np.abs(y).max()):
+        return None
+    offset = float(y.mean() - rate * centre)
+    if abs(rate - 1) < 1e-9 and abs(offset) < 1e-9 * np.abs(y).max():
+        return f"{other} repeats {one}"
+    plus = "" if abs(offset) < 1e-3 * y.std() else f" {'+' if offset > 0 else '-'} {number(abs(offset))}"
+    return f"{other} is {number(rate)} × {one}{plus}"
+
+
+def _is_monotone(a: Ints, b: Ints) -> bool:
+    return bool((a == b).all() or (a == b.max() - b).all())
+
+
+def determines_findings(found: list[dict[str, Any]]) -> list[Finding]:
+    """One finding for each column that fixes others."""
+    sources = dict.fromkeys(each["source"] for each in found if each["relation"] == "determines")
+    return [_fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")]) for source in sources]
+
+
+def _fixes(source: str, found: list[dict[str, Any]]) -> Finding:
+    targets = [each["target"] for each in found]
+    broken = [each for each in found if each["rows"]]
+    text = f"{short(source)} fixes {listed(targets, 5)}: each {short(source)} has one {short(targets[0])}"
+    if broken:
+        text = broken[0]["text"] if len(found) == 1 else f"{text}; {broken[0]['text'].partition(': ')[2]}"
+    else:
+        text += f" (all {found[0]['of']} rows)"
+    rows = tuple(dict.fromkeys(row for each in broken for row in each["rows"])) or None
+    held = 1 - len(rows or ()) / max(found[0]["of"], 1)
+    columns = (source, *targets)
+    return Finding("determines", f"{text}.", "dependencies", columns, rows, held, "share of the rows")
+
+
+def redundant_finding(found: list[dict[str, Any]], constants: list[str]) -> Finding | None:
+    """Copies, units and constants in one line."""
+    same = [each for each in found if each["relation"] != "determines"]
+    said = [each["text"] for each in same]
+    said += [f"{listed(constants)} {'never varies' if len(constants) == 1 else 'never vary'}"] if constants else []
+    if not said:
+        return None
+    more = f"; {len(said) - 4} more like these" if len(said) > 4 else ""
+    names = dict.fromkeys([name for each in same for name in (each["source"], each["target"])] + constants)
+    text = f"Nothing new in some columns: {'; '.join(said[:4])}{more}."
+    effect = len({each["target"] for each in same} | set(constants))
+    return Finding("redundant", text, "dependencies", tuple(names), None, effect, "columns")

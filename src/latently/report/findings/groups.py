@@ -1,0 +1,112 @@
+"""Dependent pairs of columns as few findings, each told by its clearest pair."""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.findings.blocks import Block, blocks
+from latently.report.findings.exact import Exact
+from latently.report.findings.sentences import told
+from latently.report.study.association import Aspect, Pair
+from latently.report.study.evidence import belief
+from latently.report.study.study import Study
+from latently.report.study.words import cut, listed, short
+
+Values = NDArray[np.float64]
+Pairs = dict[tuple[int, int], Pair]
+_MOST_NAMES: Final = 9
+_NUMBERS: Final = ("three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def grouped(
+    study: Study, sure: Pairs, strengths: dict[tuple[int, int], float], exact: list[Exact]
+) -> list[dict[str, Any]]:
+    """Group the pairs of columns that depend on each other, and say each group in a sentence.
+
+    Parameters
+    ----------
+    study
+        The table.
+    sure
+        The pairs that depend on each other, by the places of their aspects.
+    strengths
+        How strong each is.
+    exact
+        Columns that follow from another: a copy is left out, and what one column fixes is told elsewhere.
+    """
+    d = len(study.aspects)
+    links = np.zeros((d, d))
+    for (i, j), strength in strengths.items():
+        links[i, j] = links[j, i] = strength
+    _forget(links, [aspect.name for aspect in study.aspects], exact)
+    ordered = np.array([aspect.scores is not None and aspect.width > 2 for aspect in study.aspects])
+    tests = d * (d - 1) // 2
+    return [_group(study, block, sure, tests) for block in blocks(links, ordered)]
+
+
+def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
+    place = {name: at for at, name in enumerate(names)}
+    for each in exact:
+        i, j = place.get(each.source), place.get(each.target)
+        if j is None or i is None:
+            continue
+        if each.relation == "determines":
+            links[i, j] = links[j, i] = 0.0
+        else:
+            links[j], links[:, j] = 0.0, 0.0
+
+
+def _group(study: Study, block: Block, sure: Pairs, tests: int) -> dict[str, Any]:
+    at = tuple(sorted(block.lead))
+    pair = sure[at[0], at[1]]
+    names = [study.aspects[i].name for i in block.columns]
+    text, effect, measure = _star(study, block, sure) if block.hub else _together(study, block, sure)
+    return {
+        "columns": [cut(name) for name in names],
+        "together": not block.hub,
+        "text": text,
+        "effect": effect,
+        "measure": measure,
+        "strength": block.strength,
+        "surprise": block.surprise,
+        "probability": belief(pair.p, tests),
+    }
+
+
+def _star(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
+    """The clearest pair with its effect, and what else goes with the same column."""
+    hub, lead = (study.aspects[i] for i in block.lead)
+    columns = {column.name: column for column in study.prepared.columns}
+    a, b = (hub, lead) if block.lead in sure else (lead, hub)
+    found = told(a, b, sure[_key(block.lead)], columns, study.prepared.sample)
+    others = [study.aspects[k].name for k in block.columns[2:]]
+    more = f"; {listed(others, 4)} {'goes' if len(others) == 1 else 'go'} with {short(hub.name)} too" if others else ""
+    return f"{found.text}{more}.", found.effect, found.measure
+
+
+def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
+    """All columns of a block, those that fall when the others rise apart."""
+    names = [study.aspects[i].name for i in block.columns]
+    falls = [name for name, k in zip(names, block.columns, strict=True) if _sign(block.columns[0], k, sure) < 0]
+    if len(falls) > len(names) / 2:
+        falls = [name for name in names if name not in falls]
+    size = _NUMBERS[len(names) - 3] if len(names) - 3 < len(_NUMBERS) else str(len(names))
+    down = f"; {listed(falls)} {'falls' if len(falls) == 1 else 'fall'} when the others rise" if falls else ""
+    all_names = listed(names, _MOST_NAMES)
+    text = f"These {size} columns move together (mean correlation {block.strength:.2f}): {all_names}{down}."
+    return text, block.strength, "correlation"
+
+
+def _sign(first: int, other: int, sure: Pairs) -> float:
+    pair = sure.get(_key((first, other)))
+    return 1.0 if pair is None or pair.correlation is None else pair.correlation
+
+
+def _key(places: tuple[int, int]) -> tuple[int, int]:
+    return min(places), max(places)
+
+
+def is_fixed(a: Aspect, b: Aspect, exact: list[Exact]) -> bool:
+    """Whether one of two columns follows from the other."""
+    return any({each.source, each.target} == {a.name, b.name} for each in exact)

@@ -1,0 +1,224 @@
+"""Associations that turn round within the groups of another column (Simpson's paradox)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtr
+
+from latently.report.findings.code import correlations, name, names
+from latently.report.findings.finding import Finding
+from latently.report.findings.rank import importance
+from latently.report.study.association import Aspect
+from latently.report.study.evidence import belief
+from latently.report.study.order import inflation
+from latently.report.study.study import Study
+from latently.report.study.words import cut, short
+
+Values = NDArray[np.float64]
+Ints = NDArray[np.intp]
+ALARM: Final = 0.003  # chance of a false alarm over all tests
+_LEAST: Final = 0.1  # of a correlation
+_LEAST_RATE: Final = 0.02  # of a difference of shares
+_LEAST_ROWS: Final = 10  # of a group
+_MOST_GROUPS: Final = 12
+_MOST: Final = 3
+
+
+def reversals(study: Study) -> list[Finding]:
+    """Find pairs whose association has one sign in all rows and the other within groups.
+
+    Both must be clear, corrected for the number of all tests, and no group of some size may clearly go with the pool.
+
+    Parameters
+    ----------
+    study
+        The table.
+    """
+    groups = [a for a in study.aspects if 2 <= a.width <= _MOST_GROUPS and _is_group(study, a)]
+    numbers = [a for a in study.aspects if a.scores is not None and a.width > 2]
+    binary = [a for a in study.aspects if a.width == 2]
+    pairs = list(combinations(numbers, 2))
+    rates = [(y, x) for y, x in combinations(binary, 2)]
+    tests = 2 * max(len(groups) * (len(pairs) + len(rates)), 1)
+    found = [*_turned_correlations(groups, numbers, tests), *_turned_rates(groups, rates, tests)]
+    best: dict[tuple[str, ...], Finding] = {}
+    for each in sorted(found, key=lambda f: -f.importance):  # the group that explains most
+        best.setdefault(each.columns[:2], each)
+    return list(best.values())[:_MOST]
+
+
+def _is_group(study: Study, aspect: Aspect) -> bool:
+    column = next(c for c in study.prepared.columns if c.name == aspect.name)
+    return column.kind in ("categorical", "ordinal")
+
+
+@dataclass(frozen=True, eq=False)
+class _Correlations:
+    """(d, d) correlations of columns, by the rows in which both are there, and how many those are."""
+
+    r: Values
+    rows: Values
+
+
+def _correlated(Z: Values, seen: Values) -> _Correlations:
+    """Of (n, d) values without their means, 0 where missing."""
+    squares = (Z**2).T @ seen
+    size = np.sqrt(squares * squares.T)
+    return _Correlations(np.divide(Z.T @ Z, size, out=np.zeros_like(size), where=size > 0), seen.T @ seen)
+
+
+def _centred(Z: Values, seen: Values, codes: Ints, width: int) -> Values:
+    """Values less the mean of their group."""
+    spots = (codes[:, None] == np.arange(width)).astype(float)
+    means = (spots.T @ (Z * seen)) / np.maximum(spots.T @ seen, 1.0)
+    return np.asarray((Z - means[codes]) * seen)
+
+
+def _turned_correlations(groups: list[Aspect], numbers: list[Aspect], tests: int) -> Iterator[Finding]:
+    if len(numbers) < 2:
+        return
+    Z = np.stack([a.scores for a in numbers], axis=1)  # type: ignore[misc]
+    seen = np.stack([a.codes >= 0 for a in numbers], axis=1).astype(float)
+    share = np.array([[inflation(a.memory, b.memory) for b in numbers] for a in numbers])
+    for group in groups:
+        others = np.array([a.name != group.name for a in numbers])
+        there = group.codes >= 0
+        z, s, codes = Z[there], seen[there], group.codes[there]
+        pool = _correlated(_centred(z, s, np.zeros(len(z), dtype=np.intp), 1), s)
+        inner = _centred(z, s, codes, group.width)
+        within = _correlated(inner, s)
+        turned = (pool.r * within.r < 0) & (np.minimum(abs(pool.r), abs(within.r)) >= _LEAST)
+        for i, j in np.argwhere(np.triu(turned, 1) & np.outer(others, others)):
+            p = max(_p(pool, i, j, share[i, j], 2), _p(within, i, j, share[i, j], 1 + group.width))
+            if p <= ALARM / tests and _agree(inner[:, [i, j]], s[:, [i, j]], codes, within.r[i, j]):
+                yield _told(numbers[i], numbers[j], group, pool.r[i, j], within.r[i, j], p, tests)
+
+
+def _p(found: _Correlations, i: int, j: int, share: float, lost: int) -> float:
+    freedom = found.rows[i, j] / share - lost
+    r = min(abs(found.r[i, j]), 1 - 1e-12)
+    return float(2 * stdtr(freedom, -r * np.sqrt(freedom / (1 - r**2)))) if freedom > 5 else 1.0
+
+
+def _agree(z: Values, seen: Values, codes: Ints, r: float) -> bool:
+    """Whether most rows are in groups with the sign of the whole, and none is clearly against it."""
+    rows, signs = [], []
+    for k in np.unique(codes):
+        both = (codes == k) & seen.all(axis=1)
+        n, (x, y) = int(both.sum()), z[both].T
+        size = np.sqrt((x @ x) * (y @ y))
+        if n < _LEAST_ROWS or not size > 0:
+            continue
+        here = (x @ y) / size * np.sign(r)
+        if here < -2.5 / np.sqrt(n):
+            return False
+        rows.append(n)
+        signs.append(here > 0)
+    return bool(rows) and float(np.average(signs, weights=rows)) > 0.8
+
+
+def _told(a: Aspect, b: Aspect, group: Aspect, pool: float, within: float, p: float, tests: int) -> Finding:
+    verbs = ("falls", "rises") if pool < 0 else ("rises", "falls")
+    one, other, by = short(a.name), short(b.name), short(group.name)
+    text = (
+        f"{one} {verbs[0]} with {other} in the whole table (correlation {pool:.2f}), but {verbs[1]} with it within "
+        f"each {by} (correlation {within:.2f})."
+    )
+    columns = (cut(a.name), cut(b.name), cut(group.name))
+    inner = f'df.groupby({name(columns[2])}, observed=True)[{names(columns[:2])}].corr("spearman", numeric_only=True)'
+    return Finding(
+        "reversal",
+        text,
+        "dependencies",
+        columns,
+        effect=within - pool,
+        measure="difference of correlations",
+        probability=belief(p, tests),
+        code=f"{correlations(columns[:2])}\n{inner}",
+        importance=importance("reversal", 0.5 + abs(within - pool) / 2),
+    )
+
+
+# shares of a yes-no column in two classes of another
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """Difference of a share between two classes, in all rows and within strata (Mantel and Haenszel), with errors."""
+
+    pool: float
+    pool_error: float
+    within: float
+    within_error: float
+
+
+def _turned_rates(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]], tests: int) -> Iterator[Finding]:
+    for first, second in pairs:
+        for group in groups:
+            if group.name in (first.name, second.name):
+                continue
+            for y, x in ((first, second), (second, first)):
+                found = _rates(_counts(y, x, group))
+                if found is not None and (p := _turned(found)) <= ALARM / tests:
+                    yield _told_rates(y, x, group, found, p, tests)
+                    break
+
+
+def _counts(y: Aspect, x: Aspect, group: Aspect) -> Values:
+    """(strata, classes, outcomes) rows."""
+    there = (y.codes >= 0) & (x.codes >= 0) & (group.codes >= 0)
+    cells = (group.codes[there] * 2 + x.codes[there]) * 2 + y.codes[there]
+    return np.bincount(cells, minlength=4 * group.width).reshape(-1, 2, 2).astype(float)
+
+
+def _rates(counts: Values) -> _Rates | None:
+    whole = counts.sum(axis=0)
+    if whole.sum(axis=1).min() < 2 * _LEAST_ROWS:
+        return None
+    counts = counts[counts.sum(axis=2).min(axis=1) >= 1]
+    sizes = counts.sum(axis=2)  # (strata, classes)
+    if len(counts) < 2 or sizes.sum() < 0.8 * whole.sum():
+        return None
+    rates = counts[:, :, 1] / sizes
+    weights = sizes.prod(axis=1) / sizes.sum(axis=1)
+    weights = weights / weights.sum()
+    within = float(weights @ (rates[:, 1] - rates[:, 0]))
+    spread = (((counts + 0.5).prod(axis=2) / (sizes + 1) ** 2) / sizes).sum(axis=1)
+    pooled = whole[:, 1] / whole.sum(axis=1)
+    error = np.sqrt((pooled * (1 - pooled) / whole.sum(axis=1)).sum())
+    return _Rates(float(pooled[1] - pooled[0]), float(error), within, float(np.sqrt(weights**2 @ spread)))
+
+
+def _turned(found: _Rates) -> float:
+    """P-value that there is no difference in all rows, or that it is as large within strata; 1 if not turned."""
+    if found.pool * found.within >= 0 or abs(found.within) < _LEAST_RATE or abs(found.pool) < _LEAST_RATE:
+        return 1.0
+    apart = abs(found.pool - found.within) / max(found.within_error, 1e-9)
+    return float(2 * max(ndtr(-abs(found.pool) / max(found.pool_error, 1e-9)), ndtr(-apart)))
+
+
+def _told_rates(y: Aspect, x: Aspect, group: Aspect, found: _Rates, p: float, tests: int) -> Finding:
+    more, less = (x.labels[1], x.labels[0]) if found.pool > 0 else (x.labels[0], x.labels[1])
+    outcome = f"{short(y.name)} = {short(y.labels[1])}"
+    pool, within = (100 * abs(each) for each in (found.pool, found.within))
+    text = (
+        f"{outcome} is more common for {short(more)} than for {short(less)} in the whole table (by {pool:.0f} points), "
+        f"but less common within each {short(group.name)} on average (by {within:.0f} points)."
+    )
+    columns = (cut(y.name), cut(x.name), cut(group.name))
+    show = f'pd.crosstab([df[{name(columns[2])}], df[{name(columns[1])}]], df[{name(columns[0])}], normalize="index")'
+    return Finding(
+        "reversal",
+        text,
+        "dependencies",
+        columns,
+        effect=found.within - found.pool,
+        measure="difference",
+        probability=belief(p, tests),
+        code=f"import pandas as pd\n{show}",
+        importance=importance("reversal", 0.6 + abs(found.within - found.pool)),
+    )

@@ -1,0 +1,179 @@
+"""Rules that all rows but a few keep: one column never above another, a total of two others, a product."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.findings.code import name
+from latently.report.findings.finding import Finding
+from latently.report.findings.rank import importance
+from latently.report.study.columns import Column
+from latently.report.study.words import counted, cut, number, short, stamp
+
+Values = NDArray[np.float64]
+_MOST_COLUMNS: Final = 30
+_LEAST_ROWS: Final = 50
+_BROKEN: Final = 0.01  # share of the rows that may break a rule
+_BY_CHANCE: Final = 0.1  # share of the rows that would break it, were the columns independent
+_HEAD: Final = 64
+_LISTED: Final = 200
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule, the rows that break it, and how many rows it was asked of."""
+
+    columns: tuple[str, ...]
+    text: str
+    rows: tuple[int, ...]
+    of: int
+    code: str
+
+
+def rules(columns: tuple[Column, ...], rows: NDArray[np.int64]) -> list[Finding]:
+    """Find rules that hold in the rows of a table, and the rows that break them.
+
+    Parameters
+    ----------
+    columns
+        The columns of a table.
+    rows
+        Rows to look at.
+    """
+    if len(rows) < _LEAST_ROWS:
+        return []
+    dates = [c for c in columns if c.kind == "date"]
+    numbers = [c for c in columns if c.kind == "numeric" and not c.levels][:_MOST_COLUMNS]
+    broken = [rule for a, b in combinations(dates[:_MOST_COLUMNS], 2) if (rule := _order(a, b, rows)) is not None]
+    broken += [rule for a, b in combinations(numbers, 2) if (rule := _order(a, b, rows)) is not None]
+    return [*map(_impossible, broken), *map(_follows, _arithmetic(numbers, rows))]
+
+
+def _order(a: Column, b: Column, rows: NDArray[np.int64]) -> Rule | None:
+    """Whether one column is never above the other, but for a few rows that are far from keeping to it."""
+    x, y = a.raw[rows], b.raw[rows]
+    both = ~(np.isnan(x) | np.isnan(y))
+    n, above = int(both.sum()), int((x > y)[both].sum())
+    if n < _LEAST_ROWS or not 0 < min(above, int((x < y)[both].sum())) <= _BROKEN * n:
+        return None
+    if above > n / 2:
+        a, b, x, y = b, a, y, x
+    gap, luck = (y - x)[both], _luck(x[both], y[both])
+    wrong = gap < 0
+    if luck < _BY_CHANCE or np.median(-gap[wrong]) < np.quantile(gap[~wrong], 0.25) or not _has_edge(gap[~wrong]):
+        return None
+    places = rows[np.flatnonzero(both)[wrong]]
+    is_date = a.kind == "date"
+    low, high = (stamp(float(c.raw[places[0]])) if is_date else number(float(c.raw[places[0]])) for c in (b, a))
+    verb, usual = ("before", "never") if is_date else ("below", "never")
+    text = (
+        f"{short(b.name)} is {verb} {short(a.name)} in {counted(len(places), 'row')} ({low} and {high} in row "
+        f"{places[0]}), {usual} in the other {n - len(places)}"
+    )
+    code = f"df[df[{name(b.name)}] < df[{name(a.name)}]]"
+    return Rule((b.name, a.name), text, tuple(map(int, places[:_LISTED])), n, code)
+
+
+def _luck(x: Values, y: Values) -> float:
+    """Share of the rows with x above y, if the columns were independent."""
+    return float(np.searchsorted(np.sort(y), x, side="left").mean() / len(y))
+
+
+def _has_edge(gap: Values) -> bool:
+    """Whether differences crowd at zero rather than thin out towards it, as those of a rule do."""
+    middle = float(np.median(gap))
+    return middle == 0 or bool((gap < 0.25 * middle).mean() > 0.05)
+
+
+def _arithmetic(numbers: list[Column], rows: NDArray[np.int64]) -> list[Rule]:
+    """Columns that are the sum, difference or product of two others in nearly all rows."""
+    complete = ~np.isnan([c.raw[rows] for c in numbers]).any(axis=0) if numbers else np.zeros(0, dtype=bool)
+    head = rows[np.flatnonzero(complete)[:: max(int(complete.sum()) // _HEAD, 1)]][:_HEAD]
+    if len(head) < 20:
+        return []
+    X = np.array([c.raw[head] for c in numbers])
+    close = 1e-6 * np.abs(X).mean(axis=1) + np.array([0.51 * 10.0 ** -_places(x) for x in X])
+    found: list[Rule] = []
+    for i, j in combinations(range(len(numbers)), 2):
+        for sign, made in (("+", X[i] + X[j]), ("×", X[i] * X[j])):
+            hits = (np.abs(X - made) <= close[:, None]).mean(axis=1)
+            hits[[i, j]] = 0.0
+            k = int(hits.argmax())
+            if hits[k] >= 0.9 and _varies(X[i], X[j], made, close[k], sign):
+                found += _checked(numbers[i], numbers[j], numbers[k], sign, float(close[k]), rows)
+    return found
+
+
+def _places(x: Values) -> int:
+    """Digits after the point, up to six."""
+    return next((k for k in range(6) if np.allclose(x, np.round(x, k), rtol=0, atol=1e-9)), 6)
+
+
+def _varies(x: Values, y: Values, made: Values, close: float, sign: str) -> bool:
+    """Whether both columns take part: a sum with zeros, or a product with ones, is a copy."""
+    still = 0.0 if sign == "+" else 1.0
+    if sign == "×" and min(np.abs(x).max(), np.abs(y).max()) == 0:
+        return False
+    return min((x != still).mean(), (y != still).mean()) > 0.2 and bool(made.std() > 10 * close)
+
+
+def _checked(a: Column, b: Column, c: Column, sign: str, close: float, rows: NDArray[np.int64]) -> list[Rule]:
+    x, y, z = (column.raw[rows] for column in (a, b, c))
+    there = ~np.isnan(x + y + z)
+    made = x + y if sign == "+" else x * y
+    wrong = there & (np.abs(np.nan_to_num(z - made)) > close + 1e-6 * np.abs(np.nan_to_num(z)))
+    if wrong.sum() > _BROKEN * 2 * there.sum():
+        return []
+    one, other, total = (short(column.name) for column in (a, b, c))
+    but = f"all but {counted(int(wrong.sum()), 'row')}" if wrong.any() else "all rows"
+    code_sign = "+" if sign == "+" else "*"
+    code = f"(df[{name(c.name)}] - (df[{name(a.name)}] {code_sign} df[{name(b.name)}])).abs().sort_values().tail()"
+    text = f"{total} is {one} {sign} {other} in {but} (of {int(there.sum())}){_slipped(z, made, rows, wrong)}"
+    places = tuple(int(row) for row in rows[wrong][:_LISTED])
+    return [Rule((c.name, a.name, b.name), text, places, int(there.sum()), code)]
+
+
+def _slipped(z: Values, made: Values, rows: NDArray[np.int64], wrong: NDArray[np.bool_]) -> str:
+    """The first exception that a shifted decimal point explains, in words."""
+    usable = np.flatnonzero(wrong & (z * np.nan_to_num(made) > 0))
+    power = np.log10(z[usable] / made[usable])
+    near = (np.abs(power - np.rint(power)) < 0.002) & (np.abs(np.rint(power)) >= 1)
+    if not near.any():
+        return ""
+    times = 10.0 ** np.rint(power[near][0])
+    size = f"{times:g} times that" if times > 1 else f"{1 / times:g} times less"
+    return f"; in row {rows[usable[near][0]]} it is {size}, as if the decimal point had slipped"
+
+
+def _impossible(rule: Rule) -> Finding:
+    return Finding(
+        "anomaly",
+        f"{rule.text}.",
+        "anomalies",
+        tuple(map(cut, rule.columns)),
+        rule.rows,
+        len(rule.rows),
+        "rows",
+        code=rule.code,
+        importance=importance("anomaly", 1.0),
+    )
+
+
+def _follows(rule: Rule) -> Finding:
+    held = 1 - len(rule.rows) / rule.of
+    size = 1.0 if rule.rows else 0.7
+    columns = tuple(map(cut, rule.columns))
+    return Finding(
+        "determines",
+        f"{rule.text}.",
+        "dependencies",
+        columns,
+        rule.rows or None,
+        held,
+        "share of the rows",
+        code=rule.code,
+        importance=importance("determines", size),
+    )

@@ -1,0 +1,86 @@
+"""How two columns go together, in a sentence with the size of the effect."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.study.association import Aspect, Pair, clearest_cell
+from latently.report.study.columns import Column
+from latently.report.study.words import number, percent, short
+
+Values = NDArray[np.float64]
+_RATIO = 1.1  # below which a ratio says less than a difference
+_LEAST = 5  # rows of a class that is told
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence without its full stop, and the effect that it prints."""
+
+    text: str
+    effect: float
+    measure: str
+
+
+def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: NDArray[np.int64]) -> Told:
+    """Say how two columns go together.
+
+    Parameters
+    ----------
+    a, b
+        The columns as tests see them.
+    pair
+        Their test.
+    columns
+        The columns by name.
+    sample
+        The rows that the tests looked at.
+    """
+    if pair.by_rank and pair.correlation is not None and max(a.width, b.width) > 2:
+        verb = "rises" if pair.correlation > 0 else "falls"
+        text = f"{short(a.name)} {verb} with {short(b.name)} (rank correlation {pair.correlation:.2f})"
+        return Told(text, pair.correlation, "correlation")
+    for x, group in ((a, b), (b, a)):
+        column = columns[x.name]
+        if column.role == "numeric" and columns[group.name].role != "numeric" and columns[group.name].kind != "date":
+            if (found := _medians(column, column.raw[sample], group)) is not None:
+                return found
+    return _shares(a, b, pair)
+
+
+def _medians(column: Column, x: Values, group: Aspect) -> Told | None:
+    """The classes in which a number is largest and smallest, by its median."""
+    parts = [x[(group.codes == k) & ~np.isnan(x)] for k in range(group.width)]
+    middles = {k: float(np.median(part)) for k, part in enumerate(parts) if len(part) >= _LEAST}
+    if len(middles) < 2:
+        return None
+    high, low = max(middles, key=middles.__getitem__), min(middles, key=middles.__getitem__)
+    top, bottom = middles[high], middles[low]
+    if top == bottom:
+        return None
+    is_ratio = np.nanmin(x) >= 0 and bottom > 0 and top / bottom >= _RATIO
+    effect = top / bottom if is_ratio else top - bottom
+    size = f"{effect:.3g} times as much" if is_ratio else f"a difference of {number(effect)}"
+    where, there = short(group.labels[high]), short(group.labels[low])
+    text = (
+        f"{short(column.name)} differs by {short(group.name)}: its median is {number(top)} for {where} "
+        f"and {number(bottom)} for {there} ({size})"
+    )
+    return Told(text, effect, "ratio" if is_ratio else "difference")
+
+
+def _shares(a: Aspect, b: Aspect, pair: Pair) -> Told:
+    """The class that is more common where the other column is of a class than elsewhere."""
+    i, j = clearest_cell(pair)
+    table = pair.table
+    if a.width > b.width:  # of a column with few classes the share is easier to picture
+        a, b, i, j, table = b, a, j, i, table.T
+    here = table[i, j] / max(table[:, j].sum(), 1.0)
+    rest = np.delete(table, j, axis=1)
+    elsewhere = rest[i].sum() / max(rest.sum(), 1.0)
+    text = (
+        f"{short(a.name)} is {short(a.labels[i])} in {percent(here)} of the rows where {short(b.name)} is "
+        f"{short(b.labels[j])}, and in {percent(elsewhere)} of the others"
+    )
+    return Told(text, float(here - elsewhere), "difference")

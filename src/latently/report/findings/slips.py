@@ -1,0 +1,82 @@
+"""Slips of the decimal point: numbers that are 10, 100 or 1000 times what the rest of the column lets expect."""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.findings.finding import Finding
+from latently.report.findings.rank import importance
+from latently.report.study.columns import Column
+from latently.report.study.words import counted, cut, number, short
+
+Values = NDArray[np.float64]
+_NARROW: Final = 0.12  # standard deviation of decimal logarithms, up to which ten times is far out
+_POWERS: Final = {1: "ten", 2: "a hundred", 3: "a thousand"}
+
+
+def slips(columns: tuple[Column, ...], anomalies: dict[str, Any]) -> list[Finding]:
+    """Find the strange rows that a shifted decimal point explains.
+
+    Parameters
+    ----------
+    columns
+        The columns of a table.
+    anomalies
+        The section on rows that do not belong.
+    """
+    rows = np.array([entry["row"] for entry in anomalies.get("rows", [])], dtype=np.int64)
+    if not len(rows):
+        return []
+    logs = {c.name: _logs(c) for c in columns if c.kind == "numeric" and not c.levels and np.nanmin(c.raw) > 0}
+    found = []
+    for name, x in logs.items():
+        for expected, width in _expected(x, [y for other, y in logs.items() if other != name], rows):
+            off = (x - expected)[rows]
+            power = np.rint(off)
+            slipped = (power != 0) & (abs(power) <= 3) & (np.abs(off - power) < 3 * width)
+            found += [(int(row), name, int(k)) for row, k in zip(rows[slipped], power[slipped], strict=True)]
+    found = list({each[:2]: each for each in found}.values())
+    return _told({c.name: c for c in columns}, found)
+
+
+def _logs(column: Column) -> Values:
+    return np.asarray(np.log10(column.raw))
+
+
+def _expected(x: Values, others: list[Values], strange: NDArray[np.int64]) -> list[tuple[Values, float]]:
+    """What is expected of each row and how far off it usually is: the middle, or a line of another column."""
+    usual = np.ones(len(x), dtype=bool)
+    usual[strange] = False
+    tried = [(np.full(len(x), np.nanmedian(x)), _width(x - np.nanmedian(x), usual))]
+    for y in others:
+        both = usual & ~np.isnan(x) & ~np.isnan(y)
+        if both.sum() < 20 or not y[both].std() > 0 or not x[both].std() > 0:
+            continue
+        if abs(np.corrcoef(x[both], y[both])[0, 1]) < 0.7:
+            continue
+        rate, start = np.polyfit(y[both], x[both], 1)
+        tried.append((start + rate * y, _width(x - start - rate * y, usual)))
+    return [each for each in tried if each[1] <= _NARROW]
+
+
+def _width(rest: Values, usual: NDArray[np.bool_]) -> float:
+    seen = rest[usual & ~np.isnan(rest)]
+    return max(float(seen.std()), 1e-3) if len(seen) > 20 else np.inf
+
+
+def _told(columns: dict[str, Column], found: list[tuple[int, str, int]]) -> list[Finding]:
+    if not found:
+        return []
+    row, name, power = found[0]
+    size = f"{_POWERS[abs(power)]} times too {'large' if power > 0 else 'small'}"
+    value = float(columns[name].raw[row])
+    more = f" {counted(len(found) - 1, 'other value')} like this." if len(found) > 1 else ""
+    text = (
+        f"{short(name)} is {number(value)} in row {row}, {size} beside the other rows: "
+        f"the decimal point may have slipped ({number(value / 10.0**power)} would fit).{more}"
+    )
+    rows = tuple(dict.fromkeys(row for row, _, _ in found))
+    names = tuple(dict.fromkeys(cut(name) for _, name, _ in found))
+    effect = 10.0 ** abs(power)
+    return [Finding("anomaly", text, "anomalies", names, rows, effect, "ratio", importance=importance("anomaly", 1.0))]
