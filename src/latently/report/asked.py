@@ -24,6 +24,7 @@ class Asked:
     total_rows: int | None
     row_numbers: NDArray[np.int64] | None
     detectors: Sequence[Any] | None
+    from_text: bool
 
 
 def check_numbers(seed: int, max_rows: int, total_rows: int | None) -> None:

@@ -16,8 +16,9 @@ from latently.data.tables.values import quote
 from latently.learn.engine.reduce import single_threaded_blas
 from latently.report.act.excerpt import excerpt, name_rows
 from latently.report.act.explored import Explored, explored
-from latently.report.act.numbering import number_rows
+from latently.report.act.numbering import numbered
 from latently.report.asked import Asked, check_names, check_numbers, check_row_numbers
+from latently.report.fix.steps import steps
 from latently.report.reading.table import column_views, read_column
 from latently.report.report import Report
 from latently.report.sections.anomalies import anomalies
@@ -44,6 +45,7 @@ from latently.report.study.words import counted, cut
 
 MAX_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 10
+_TEXT: Final = (".csv", ".tsv", ".tab", ".txt")
 _DOUBTFUL: Final = -9.2  # log of a chance of one in ten thousand
 _PARTS: Final = ("reading", "model", "clusters", "anomalies", "missing", "dependencies", "target", "time", "done")
 Progress = Callable[[str, float], None]
@@ -124,12 +126,14 @@ def explore(
     if codes not in get_args(Codes):
         raise ValueError(f"codes must be one of {quote(get_args(Codes))}, got {codes!r}")
     chosen(detectors)
+    from_text = Path(name or "").suffix.lower() in _TEXT
     if isinstance(table, str | os.PathLike):
         found = read_numbered(table, max_rows=SAMPLE_ROWS, seed=int(seed))
         name = name or Path(table).name
+        from_text = Path(table).suffix.lower() in _TEXT
         table, total_rows, row_numbers = found.table, found.total_rows, found.row_numbers
     numbers = None if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
-    asked = Asked(target, time, codes, int(seed), int(max_rows), name, total_rows, numbers, detectors)
+    asked = Asked(target, time, codes, int(seed), int(max_rows), name, total_rows, numbers, detectors, from_text)
     # many small products: more than one thread for each costs more than it gains
     with single_threaded_blas():
         contents, kept = _contents(table, asked, _teller(progress))
@@ -145,17 +149,19 @@ def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Exp
     check_names([column.name for column in judged], target=asked.target, time=asked.time)
     judged = [_unmodelled(column) if column.name == asked.time else column for column in judged]
     prepared = prepare(judged, len(judged[0].raw), asked.max_rows, asked.seed)
+    prepared = replace(prepared, row_numbers=asked.row_numbers)
     tell("model")
     study = _study(Study(prepared, time=asked.time), tell)
     contents = _source(prepared, asked.name, asked.total_rows)
     contents |= _sections(study, asked, tell)
-    number_rows(contents, asked.row_numbers)
     contents["source"]["sampled"] = _sampled(contents, prepared, asked.total_rows)
     contents |= {
         "insights": insights(contents, study),
         "limits": limits(contents, study),
         "warnings": _warnings(contents, study),
     }
+    contents = numbered(contents, asked.row_numbers)
+    contents["fixes"] = steps(prepared, contents["insights"], from_text=asked.from_text)
     contents["table"] = excerpt(views, contents, asked.row_numbers)
     name_rows(contents)
     tell("done")
@@ -169,7 +175,7 @@ def _unmodelled(column: Column) -> Column:
 
 _ORDER: Final = (
     *("version", "latently", "source", "insights", "columns", "clusters", "selection", "map", "anomalies", "missing"),
-    *("dependencies", "target", "time", "table", "limits", "warnings"),
+    *("dependencies", "target", "time", "table", "fixes", "limits", "warnings"),
 )
 
 

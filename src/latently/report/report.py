@@ -91,6 +91,29 @@ class Report:
 
         return _written(document(self._contents), path)
 
+    def fix(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Give a script that cleans the table with pandas alone; write it too if there is a path.
+
+        Codes for missing values, dates and numbers that are text, copies of rows, spellings: each step with its
+        evidence and how often it acts. Run on a table that has changed since, it says what no longer applies. It is
+        meant to be read first.
+
+        Parameters
+        ----------
+        path
+            A file to write.
+
+        Examples
+        --------
+        >>> from latently.report import example_table, explore
+        >>> text = explore(example_table()[0]).fix()
+        >>> next(line.strip() for line in text.splitlines() if "-999" in line and "df =" in line)
+        "df = missing(df, 'sepal_width', [-999], rows=4)"
+        """
+        from latently.report.fix.script import script
+
+        return _written(script(self._contents), path)
+
     def rows(self, *, as_frame: bool = True) -> Any:
         """Give what the model says of every row of the table.
 

@@ -16,39 +16,38 @@ _IDS: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|code|nr)([_\W]|$)|[a-z]Id$
 _DIFFERENT: Final = 0.9  # share of the values of a column that names rows which must differ
 
 
-def number_rows(contents: Contents, numbers: NDArray[np.int64] | None) -> None:
-    """Give the rows that sections speak of the numbers that they have in the whole table.
+def numbered(contents: Contents, numbers: NDArray[np.int64] | None) -> Contents:
+    """Sections in which rows have the numbers that they have in the whole table.
 
     Parameters
     ----------
     contents
-        The sections of a report; changed in place.
+        Sections of a report, in which rows are places in the table.
     numbers
         (n,) number of each row of the table in the whole; None if it is the whole.
     """
     if numbers is None:
-        return
-    for name in _SECTIONS:
-        _renumber(contents.get(name), numbers)
-    second = (contents.get("anomalies") or {}).get("agreement")
+        return contents
+    told = contents | {name: _renumbered(contents.get(name), numbers) for name in _SECTIONS if name in contents}
+    second = (told.get("anomalies") or {}).get("agreement")
     if second:
-        for name in ("disputed", "oddest"):
-            second[name] = numbers[second[name]].tolist()
-        second["text"] = opinion(second, [row["row"] for row in contents["anomalies"]["rows"]])
+        second |= {name: numbers[second[name]].tolist() for name in ("disputed", "oddest")}
+        second["text"] = opinion(second, [row["row"] for row in told["anomalies"]["rows"]])
+    return told
 
 
-def _renumber(node: Any, numbers: NDArray[np.int64]) -> None:
+def _renumbered(node: Any, numbers: NDArray[np.int64]) -> Any:
     if isinstance(node, list):
-        for inner in node:
-            _renumber(inner, numbers)
-    elif isinstance(node, dict):
-        for key, value in node.items():
-            if key == "row" and isinstance(value, int):
-                node[key] = int(numbers[value])
-            elif key in ("row", "rows") and _are_places(value):
-                node[key] = numbers[value].tolist()
-            elif key not in _VALUES:
-                _renumber(value, numbers)
+        return [_renumbered(inner, numbers) for inner in node]
+    return {k: _entry(k, v, numbers) for k, v in node.items()} if isinstance(node, dict) else node
+
+
+def _entry(key: str, value: Any, numbers: NDArray[np.int64]) -> Any:
+    if key == "row" and isinstance(value, int):
+        return int(numbers[value])
+    if key in ("row", "rows") and _are_places(value):
+        return numbers[value].tolist()
+    return value if key in _VALUES else _renumbered(value, numbers)
 
 
 def _are_places(value: Any) -> bool:

@@ -42,6 +42,9 @@ class RawColumn:
         Whether the levels have an order.
     notes
         What was done to it.
+    written
+        For numbers and dates that were text: "as" ("number" or "date"), "decimal" or "day_first", "words" that stand
+        for missing, and in how many "rows" there is one.
     """
 
     name: str
@@ -50,6 +53,7 @@ class RawColumn:
     levels: tuple[str, ...] = ()
     ordered: bool = False
     notes: tuple[str, ...] = ()
+    written: dict[str, Any] | None = None
 
 
 def read_columns(table: Any) -> list[RawColumn]:
@@ -244,7 +248,8 @@ def _as_numbers(name: str, texts: Sequence[str | None]) -> RawColumn | None:
     if found is None:
         return None
     column = _numbers(name, _looked_up(texts, found.values))
-    return replace(column, notes=(*column.notes, *found.notes, *_taken(words)))
+    written = _written("number", column.values, words, decimal=found.decimal)
+    return replace(column, notes=(*column.notes, *found.notes, *_taken(words)), written=written)
 
 
 def _as_dates(name: str, texts: Sequence[str | None], numbers: NDArray[np.int64] | None) -> RawColumn | None:
@@ -254,7 +259,13 @@ def _as_dates(name: str, texts: Sequence[str | None], numbers: NDArray[np.int64]
     if found is None:
         return None
     notes = (*found.notes, *_impossible(texts, found.impossible, numbers), *_taken(words))
-    return RawColumn(name, "date", _looked_up(texts, found.values), notes=notes)
+    values = _looked_up(texts, found.values)
+    written = _written("date", values, words, day_first=found.day_first)
+    return RawColumn(name, "date", values, notes=notes, written=written)
+
+
+def _written(kind: str, values: NDArray[np.float64], words: list[str], **how: Any) -> dict[str, Any]:
+    return {"as": kind, "rows": int((~np.isnan(values)).sum()), "words": words, **how}
 
 
 def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
@@ -267,7 +278,8 @@ def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
         return None
     known = {float(text): value for text, value in found.values.items()} | {math.nan: math.nan}
     values = np.array([math.nan if math.isnan(v) else known[v] for v in x.tolist()])
-    return RawColumn(name, "date", values, notes=("dates written as numbers", *found.notes))
+    written = _written("date", values, [], day_first=False)
+    return RawColumn(name, "date", values, notes=("dates written as numbers", *found.notes), written=written)
 
 
 def _different_texts(texts: Sequence[str | None]) -> tuple[list[str], list[str]]:

@@ -50,6 +50,8 @@ class Column:
         Names of the classes, if the role is "codes".
     cuts
         For numbers that the model sees in classes: the number that many rows share, and where the others are cut.
+    written
+        How numbers and dates were written that came as text; see `RawColumn`.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Column:
     curve: Curve | None = None
     classes: tuple[str, ...] = ()
     cuts: tuple[float, ...] = ()
+    written: dict[str, Any] | None = None
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -96,7 +99,7 @@ def judge(raw: RawColumn, codes: Codes = "apply") -> Column:
     if raw.kind == "number" and _CODES.search(raw.name):
         raw = _as_labels(raw)
     column = _judge_text(raw, codes) if raw.kind == "text" else _judge_numbers(raw, codes)
-    return replace(column, notes=(*raw.notes, *column.notes))
+    return replace(column, notes=(*raw.notes, *column.notes), written=raw.written)
 
 
 def _as_labels(raw: RawColumn) -> RawColumn:
