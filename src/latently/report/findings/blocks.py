@@ -13,6 +13,7 @@ _TOGETHER: Final = 0.45  # one less the mean strength in a block
 _LEAST_BLOCK: Final = 3
 _SHARE: Final = 0.6  # links of a column that are told with its strongest one
 _MOST_SPOKES: Final = 5
+_LEAST: Final = 0.1  # strength of a link that is told
 _MOST: Final = 8
 
 
@@ -59,7 +60,7 @@ def blocks(strengths: Values, ordered: NDArray[np.bool_]) -> list[Block]:
     >>> [block.columns for block in blocks(links, np.ones(5, dtype=bool))]
     [(0, 1, 2), (3, 4)]
     """
-    left = strengths.copy()
+    left = np.where(strengths >= _LEAST, strengths, 0.0)
     found = []
     for members in _together(strengths, ordered):
         inner = strengths[np.ix_(members, members)]

@@ -49,7 +49,7 @@ def _exact(prepared: Prepared, rows: NDArray[np.int64]) -> Finding | None:
         effect=len(rows),
         measure="rows",
         code=_duplicated(telling(prepared.columns), prepared.columns),
-        importance=importance("duplicates", 0.6 + share),
+        importance=importance("duplicates", 0.3 if prepared.copies is None else 0.6 + share),
     )
 
 
@@ -77,5 +77,5 @@ def _near(columns: list[Column], pairs: list[tuple[int, int, int]], n: int) -> F
         len(pairs),
         "rows",
         code=f"df.iloc[{list(listed[:20])}]",
-        importance=importance("duplicates", 0.5 + len(pairs) / n),
+        importance=importance("duplicates", 0.4 + len(pairs) / n),
     )

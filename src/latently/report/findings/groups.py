@@ -40,7 +40,7 @@ def grouped(
     for (i, j), strength in strengths.items():
         links[i, j] = links[j, i] = strength
     _forget(links, [aspect.name for aspect in study.aspects], exact)
-    ordered = np.array([aspect.scores is not None and aspect.width > 2 for aspect in study.aspects])
+    ordered = np.array([aspect.is_graded for aspect in study.aspects], dtype=bool)
     tests = d * (d - 1) // 2
     return [_group(study, block, sure, tests) for block in blocks(links, ordered)]
 

@@ -8,13 +8,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
+from scipy.stats import rankdata
 
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
 from latently.report.findings.rank import importance
 from latently.report.study.association import Aspect
 from latently.report.study.evidence import belief
-from latently.report.study.order import inflation
+from latently.report.study.order import inflation, memory
 from latently.report.study.study import Study
 from latently.report.study.words import cut, short
 
@@ -22,7 +23,7 @@ Values = NDArray[np.float64]
 Ints = NDArray[np.intp]
 ALARM: Final = 0.003  # chance of a false alarm over all tests
 _LEAST: Final = 0.1  # of a correlation
-_LEAST_RATE: Final = 0.02  # of a difference of shares
+_LEAST_RATE: Final = 0.01  # of a difference of shares
 _LEAST_ROWS: Final = 10  # of a group
 _MOST_GROUPS: Final = 12
 _MOST: Final = 3
@@ -39,12 +40,11 @@ def reversals(study: Study) -> list[Finding]:
         The table.
     """
     groups = [a for a in study.aspects if 2 <= a.width <= _MOST_GROUPS and _is_group(study, a)]
-    numbers = [a for a in study.aspects if a.scores is not None and a.width > 2]
+    numbers = [a for a in study.aspects if a.is_graded]
     binary = [a for a in study.aspects if a.width == 2]
-    pairs = list(combinations(numbers, 2))
     rates = [(y, x) for y, x in combinations(binary, 2)]
-    tests = 2 * max(len(groups) * (len(pairs) + len(rates)), 1)
-    found = [*_turned_correlations(groups, numbers, tests), *_turned_rates(groups, rates, tests)]
+    tests = 2 * max(len(groups) * len(rates), 1)
+    found = [*_turned_correlations(study, groups, numbers), *_turned_rates(groups, rates, tests)]
     best: dict[tuple[str, ...], Finding] = {}
     for each in sorted(found, key=lambda f: -f.importance):  # the group that explains most
         best.setdefault(each.columns[:2], each)
@@ -78,24 +78,49 @@ def _centred(Z: Values, seen: Values, codes: Ints, width: int) -> Values:
     return np.asarray((Z - means[codes]) * seen)
 
 
-def _turned_correlations(groups: list[Aspect], numbers: list[Aspect], tests: int) -> Iterator[Finding]:
-    if len(numbers) < 2:
+def _turned_correlations(study: Study, groups: list[Aspect], numbers: list[Aspect]) -> Iterator[Finding]:
+    if len(numbers) < 2 or not groups:
         return
-    Z = np.stack([a.scores for a in numbers], axis=1)  # type: ignore[misc]
     seen = np.stack([a.codes >= 0 for a in numbers], axis=1).astype(float)
-    share = np.array([[inflation(a.memory, b.memory) for b in numbers] for a in numbers])
+    Z = np.stack([_ranks(a) for a in numbers], axis=1)
+    share = _shares(study, groups, Z, seen)
+    pairs = len(numbers) * (len(numbers) - 1) // 2
+    tests = pairs * len(groups)
     for group in groups:
-        others = np.array([a.name != group.name for a in numbers])
-        there = group.codes >= 0
-        z, s, codes = Z[there], seen[there], group.codes[there]
-        pool = _correlated(_centred(z, s, np.zeros(len(z), dtype=np.intp), 1), s)
-        inner = _centred(z, s, codes, group.width)
+        there = (group.codes >= 0)[:, None] & np.array([a.name != group.name for a in numbers])
+        codes = np.maximum(group.codes, 0)
+        s = seen * there
+        pool = _correlated(_centred(Z, s, np.zeros(len(Z), dtype=np.intp), 1), s)
+        inner = _centred(Z, s, codes, group.width)
         within = _correlated(inner, s)
         turned = (pool.r * within.r < 0) & (np.minimum(abs(pool.r), abs(within.r)) >= _LEAST)
-        for i, j in np.argwhere(np.triu(turned, 1) & np.outer(others, others)):
-            p = max(_p(pool, i, j, share[i, j], 2), _p(within, i, j, share[i, j], 1 + group.width))
-            if p <= ALARM / tests and _agree(inner[:, [i, j]], s[:, [i, j]], codes, within.r[i, j]):
-                yield _told(numbers[i], numbers[j], group, pool.r[i, j], within.r[i, j], p, tests)
+        for i, j in np.argwhere(np.triu(turned, 1)):
+            p = _p(pool, i, j, share[i, j], 2), _p(within, i, j, share[i, j], 1 + group.width)
+            clear = p[0] <= ALARM / pairs and p[1] <= ALARM / tests
+            if clear and _agree(inner[:, [i, j]], s[:, [i, j]], codes, within.r[i, j]):
+                yield _told(numbers[i], numbers[j], group, pool.r[i, j], within.r[i, j], max(p), pairs)
+
+
+def _ranks(aspect: Aspect) -> Values:
+    """Ranks from 0 to 1, less their mean; 0 where missing."""
+    seen = aspect.codes >= 0
+    ranks = np.zeros(len(seen))
+    if aspect.scores is not None:
+        ranks[seen] = rankdata(aspect.scores[seen]) / seen.sum() - 0.5
+    return ranks
+
+
+def _shares(study: Study, groups: list[Aspect], Z: Values, seen: Values) -> Values:
+    """(d, d) how many rows are worth an independent one, by how far rows resemble the rows before.
+
+    What the groups explain is taken out first: a table that is sorted by them, or in which they take turns, has
+    independent rows.
+    """
+    dummies = np.hstack([np.ones((len(Z), 1)), *(group.spots[:, 1:] for group in groups)]).astype(float)
+    rest = Z - dummies @ np.linalg.lstsq(dummies, Z, rcond=None)[0]
+    lines = np.where(seen > 0, rest, np.nan)[study.order]
+    memories = [memory(line) for line in lines.T]
+    return np.array([[inflation(a, b) for b in memories] for a in memories])
 
 
 def _p(found: _Correlations, i: int, j: int, share: float, lost: int) -> float:

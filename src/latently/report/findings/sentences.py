@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.association import Aspect, Pair, clearest_cell
+from latently.report.study.association import RARER, Aspect, Pair, clearest_cell
 from latently.report.study.columns import Column
 from latently.report.study.words import number, percent, short
 
@@ -37,7 +37,7 @@ def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: N
     sample
         The rows that the tests looked at.
     """
-    if pair.by_rank and pair.correlation is not None and max(a.width, b.width) > 2:
+    if pair.by_rank and pair.correlation is not None and a.is_graded and b.is_graded:
         verb = "rises" if pair.correlation > 0 else "falls"
         text = f"{short(a.name)} {verb} with {short(b.name)} (rank correlation {pair.correlation:.2f})"
         return Told(text, pair.correlation, "correlation")
@@ -52,7 +52,9 @@ def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: N
 def _medians(column: Column, x: Values, group: Aspect) -> Told | None:
     """The classes in which a number is largest and smallest, by its median."""
     parts = [x[(group.codes == k) & ~np.isnan(x)] for k in range(group.width)]
-    middles = {k: float(np.median(part)) for k, part in enumerate(parts) if len(part) >= _LEAST}
+    kept = [k for k, part in enumerate(parts) if len(part) >= _LEAST]
+    named = [k for k in kept if group.labels[k] != RARER]
+    middles = {k: float(np.median(parts[k])) for k in (named if len(named) > 1 else kept)}
     if len(middles) < 2:
         return None
     high, low = max(middles, key=middles.__getitem__), min(middles, key=middles.__getitem__)

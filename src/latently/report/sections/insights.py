@@ -8,7 +8,7 @@ from latently.report.findings.code import code_of
 from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
-from latently.report.findings.rank import TRIVIAL, ranked
+from latently.report.findings.rank import TRIVIAL, importance, ranked
 from latently.report.findings.reversals import reversals
 from latently.report.findings.rules import rules
 from latently.report.findings.slips import slips
@@ -53,16 +53,28 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     if time.get("states", 1) > 1:
         made.append(states_finding(time))
     if clusters.get("n", 1) > 1:
-        made.append(cluster_finding(clusters))
+        made.append(_clusters(contents))
     if contents["anomalies"].get("count"):
         made.append(anomaly_finding(contents["anomalies"]))
     if contents["missing"].get("depends"):
         made.append(missing_finding(contents["missing"]))
     if contents["dependencies"].get("groups"):
-        made += dependency_findings(contents["dependencies"])
+        followed = {entry["column"] for entry in (time.get("trend") or {}).get("parts", [])}
+        known = [{time.get("column"), column} for column in followed]
+        made += [each for each in dependency_findings(contents["dependencies"]) if set(each.columns) not in known]
     if contents["dependencies"].get("order"):
         made.append(order_finding(contents["dependencies"]))
     return made
+
+
+def _clusters(contents: dict[str, Any]) -> Finding:
+    """The clusters; if no columns depend on each other, that one column has gaps of its own."""
+    found = cluster_finding(contents["clusters"])
+    telling = [entry["column"] for card in contents["clusters"]["cards"] for entry in card["typical"][:1]]
+    if contents["dependencies"].get("count") or not telling:
+        return found
+    text = f"The values of {short(telling[0])} fall into groups with a gap between them; no other column goes with it."
+    return replace(found, text=text, columns=(telling[0],), importance=importance("clusters", 0.4))
 
 
 def _of_columns(contents: dict[str, Any]) -> list[Finding]:

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 from scipy.stats import chi2, fisher_exact, rankdata
 
+from latently.report.study.columns import OTHERS
 from latently.report.study.order import inflation
 
 Values = NDArray[np.float64]
+RARER = "rarer ones"
 _CLASSES = 5
 _MANY = 30.0  # rows expected in every cell, from which Pearson's test is as good as an exact one
 _RARE = 8  # rows of a class, below which ranks are not compared by a normal approximation
@@ -53,6 +55,11 @@ class Aspect:
     def width(self) -> int:
         """Number of classes."""
         return len(self.labels)
+
+    @cached_property
+    def is_graded(self) -> bool:
+        """Whether it has an order finer than low and high."""
+        return self.scores is not None and (self.width > 2 or len(np.unique(self.scores[self.codes >= 0])) > 2)
 
     @cached_property
     def spots(self) -> NDArray[np.float32]:
@@ -105,13 +112,13 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
     places = np.where(seen, np.nan_to_num(codes), -1).astype(np.intp)
     counts = np.bincount(places[seen], minlength=len(labels))
     least = max(5.0, 0.02 * seen.sum())
-    common = np.flatnonzero(counts >= least)
+    common = np.array([k for k in np.flatnonzero(counts >= least) if labels[k] != OTHERS], dtype=np.intp)
     place = np.full(len(labels) + 1, len(common), dtype=np.intp)
     place[common], place[-1] = np.arange(len(common)), -1
     if counts.sum() - counts[common].sum() < 5:  # too few to be a class of their own
         place[place == len(common)] = -1
     kept, merged = _dense(place[places])
-    names = (*(labels[i] for i in common), "rarer ones")
+    names = (*(labels[i] for i in common), RARER)
     if len(kept) < 2:
         return None
     has_order = ordered or len(kept) == 2
@@ -176,15 +183,15 @@ def compare(a: Aspect, b: Aspect, *, share: float | None = None) -> Pair:
     share = inflation(a.memory, b.memory) if share is None else share
     p_classes, informed = _by_classes(table, share)
     rows = table.sum() / share
-    if table.shape == (2, 2):
+    graded = a.is_graded and b.is_graded
+    if table.shape == (2, 2) and not graded:
         return Pair(_exact(table) if share == 1 else p_classes, informed, _phi(table), table, False, rows)
-    if a.scores is None or b.scores is None or min(_rarest(table)) < _RARE * share:
+    if a.scores is None or b.scores is None or (not graded and min(_rarest(table)) < _RARE * share):
         return Pair(p_classes, informed, None, table, False, rows)
     p_ranks, r = _by_ranks(a, b, a.scores, b.scores, rows)
     tests = [p_classes, p_ranks]
     if share > 1 and a.fresh is not None and b.fresh is not None:
-        p_fresh, r_fresh = _by_ranks(a, b, a.fresh, b.fresh, table.sum())
-        r = r_fresh if p_fresh < p_ranks else r
+        p_fresh, _ = _by_ranks(a, b, a.fresh, b.fresh, table.sum())
         p_ranks = min(p_ranks, p_fresh)
         tests = [*tests, p_fresh]
     strength = max(informed, abs(r) if p_ranks < 0.05 else 0.0)
