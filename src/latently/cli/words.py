@@ -13,15 +13,21 @@ from cyclopts import Parameter
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 
-MAX_ROWS = 200_000
+MAX_ROWS = 200_000  # as SAMPLE_ROWS of the reader, which is too much to load for --help
 
 
 def read(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
     """Read a table, with a word on what is going on; `max_rows` of 0 is for all."""
-    from latently.data.files.read import read_table
+    found = read_numbered(file, max_rows, seed)
+    return found.table, found.total_rows
+
+
+def read_numbered(file: Path, max_rows: int | None, seed: int) -> Any:
+    """Read a table as `read` does, with the numbers that its rows have in the file."""
+    from latently.data.files import read as files
 
     with working(f"reading {file.name}"):
-        return read_table(file, max_rows=max_rows or None, seed=seed)
+        return files.read_numbered(file, max_rows=max_rows or None, seed=seed)
 
 
 @contextmanager

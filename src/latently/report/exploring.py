@@ -1,16 +1,25 @@
 """From a table to a report."""
 
+import os
 import time as clock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latently._version import __version__
+from latently.data.files.read import SAMPLE_ROWS, read_numbered
 from latently.data.tables.values import quote
 from latently.learn.engine.reduce import single_threaded_blas
-from latently.report.reading.table import read_columns
+from latently.report.act.excerpt import excerpt, name_rows
+from latently.report.act.explored import Explored, explored
+from latently.report.act.numbering import numbered
+from latently.report.asked import Asked, check_names, check_numbers, check_row_numbers
+from latently.report.fix.steps import steps
+from latently.report.reading.table import column_views, read_column
 from latently.report.report import Report
 from latently.report.sections.anomalies import anomalies
 from latently.report.sections.clusters import clusters
@@ -36,6 +45,7 @@ from latently.report.study.words import counted, cut
 
 MAX_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 10
+_TEXT: Final = (".csv", ".tsv", ".tab", ".txt")
 _DOUBTFUL: Final = -9.2  # log of a chance of one in ten thousand
 _PARTS: Final = ("reading", "model", "clusters", "anomalies", "missing", "dependencies", "target", "time", "done")
 Progress = Callable[[str, float], None]
@@ -53,6 +63,7 @@ def explore(
     detectors: Sequence[Any] | None = None,
     name: str | None = None,
     total_rows: int | None = None,
+    row_numbers: Sequence[int] | NDArray[np.int64] | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Find out what a table leaves unsaid.
@@ -64,7 +75,8 @@ def explore(
     Parameters
     ----------
     table
-        A pandas, polars or Arrow table, an array or nested list (columns x0, x1, ...), or a dict of lists.
+        A pandas, polars or Arrow table, an array or nested list (columns x0, x1, ...), or a dict of lists; or the path
+        of a file: CSV, TSV, Parquet, Feather or Excel. Of a file with more than 200,000 rows a sample is read.
     target
         A column to predict from the others.
     time
@@ -82,16 +94,19 @@ def explore(
         Other detectors that are asked about the rows that do not belong: names ("kernel density", "one-class SVM",
         "SVDD", "kernel PCA", "model", "combined") or detectors of `latently.detect`; the first two if None.
     name
-        What to call the table.
+        What to call the table; that of the file, if it is one.
     total_rows
         Rows of the whole, if the table is a sample of it.
+    row_numbers
+        Numbers of the rows in the whole, counted from 0, if the table is a sample of it; the report speaks of rows by
+        them.
     progress
         Called with the name of each part and the share of the parts that is done.
 
     Returns
     -------
     Report
-        `to_html`, `to_markdown`, `to_json` and `to_dict` show it.
+        `to_html`, `to_markdown`, `to_json` and `to_dict` show it; `rows`, `assign` and `fix` act on it.
 
     Examples
     --------
@@ -107,38 +122,34 @@ def explore(
     (1, 'nothing')
     """
     began = clock.perf_counter()
-    _check_numbers(seed, max_rows, total_rows)
+    check_numbers(seed, max_rows, total_rows)
     if codes not in get_args(Codes):
         raise ValueError(f"codes must be one of {quote(get_args(Codes))}, got {codes!r}")
     chosen(detectors)
-    asked = _Asked(target, time, codes, int(seed), int(max_rows), name, total_rows, detectors)
+    from_text = Path(name or "").suffix.lower() in _TEXT
+    if isinstance(table, str | os.PathLike):
+        found = read_numbered(table, max_rows=SAMPLE_ROWS, seed=int(seed))
+        name = name or Path(table).name
+        from_text = Path(table).suffix.lower() in _TEXT
+        table, total_rows, row_numbers = found.table, found.total_rows, found.row_numbers
+    numbers = None if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
+    asked = Asked(target, time, codes, int(seed), int(max_rows), name, total_rows, numbers, detectors, from_text)
     # many small products: more than one thread for each costs more than it gains
     with single_threaded_blas():
-        contents = _contents(table, asked, _teller(progress))
+        contents, kept = _contents(table, asked, _teller(progress))
     contents["source"]["seconds"] = round(clock.perf_counter() - began, 3)
-    return Report({key: contents[key] for key in _ORDER})
+    return Report({key: contents[key] for key in _ORDER}, kept)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """What `explore` was asked for; see there."""
-
-    target: str | None
-    time: str | None
-    codes: Codes
-    seed: int
-    max_rows: int
-    name: str | None
-    total_rows: int | None
-    detectors: Sequence[Any] | None
-
-
-def _contents(table: Any, asked: _Asked, tell: Tell) -> dict[str, Any]:
+def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Explored]:
     tell("reading")
-    judged = [judge(raw, asked.codes) for raw in read_columns(table)]
-    _check_names([column.name for column in judged], target=asked.target, time=asked.time)
+    views = column_views(table)
+    check_row_numbers(asked.row_numbers, len(views[0].data))
+    judged = [judge(read_column(view, asked.row_numbers), asked.codes) for view in views]
+    check_names([column.name for column in judged], target=asked.target, time=asked.time)
     judged = [_unmodelled(column) if column.name == asked.time else column for column in judged]
     prepared = prepare(judged, len(judged[0].raw), asked.max_rows, asked.seed)
+    prepared = replace(prepared, row_numbers=asked.row_numbers)
     tell("model")
     study = _study(Study(prepared, time=asked.time), tell)
     contents = _source(prepared, asked.name, asked.total_rows)
@@ -149,8 +160,12 @@ def _contents(table: Any, asked: _Asked, tell: Tell) -> dict[str, Any]:
         "limits": limits(contents, study),
         "warnings": _warnings(contents, study),
     }
+    contents = numbered(contents, asked.row_numbers)
+    contents["fixes"] = steps(prepared, contents["insights"], from_text=asked.from_text)
+    contents["table"] = excerpt(views, contents, asked.row_numbers)
+    name_rows(contents)
     tell("done")
-    return contents
+    return contents, explored(study, asked.row_numbers)
 
 
 def _unmodelled(column: Column) -> Column:
@@ -160,7 +175,7 @@ def _unmodelled(column: Column) -> Column:
 
 _ORDER: Final = (
     *("version", "latently", "source", "insights", "columns", "clusters", "selection", "map", "anomalies", "missing"),
-    *("dependencies", "target", "time", "limits", "warnings"),
+    *("dependencies", "target", "time", "table", "fixes", "limits", "warnings"),
 )
 
 
@@ -170,18 +185,6 @@ def _teller(progress: Progress | None) -> Tell:
             progress(part, _PARTS.index(part) / (len(_PARTS) - 1))
 
     return tell
-
-
-def _check_numbers(seed: int, max_rows: int, total_rows: int | None) -> None:
-    for what, value, least in (("seed", seed, 0), ("max_rows", max_rows, 100), ("total_rows", total_rows, 1)):
-        if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least):
-            raise ValueError(f"{what} must be a whole number of at least {least}, got {value!r}")
-
-
-def _check_names(names: list[str], **asked: str | None) -> None:
-    for what, name in asked.items():
-        if name is not None and name not in names:
-            raise ValueError(f"{what}: column {name!r} is not in the table, which has {quote(names, 10)}")
 
 
 def _why_not(prepared: Prepared) -> str:
@@ -224,7 +227,7 @@ def _repeats(prepared: Prepared) -> dict[str, int]:
     return {"repeats": prepared.repeats, "copies": prepared.rows - prepared.distinct}
 
 
-def _sections(study: Study, asked: _Asked, tell: Tell) -> dict[str, Any]:
+def _sections(study: Study, asked: Asked, tell: Tell) -> dict[str, Any]:
     made: dict[str, Any] = {"columns": columns(study.prepared)}
     for name, section in (("clusters", clusters), ("selection", selection), ("map", row_map)):
         made[name] = _made(section, study)

@@ -5,7 +5,7 @@ from typing import Any
 
 from latently.data.files import read as files
 from latently.data.files.ipc import look_through
-from latently.data.files.sample import Reservoir, plain_types
+from latently.data.files.sample import FileTable, Reservoir, plain_types
 from latently.data.tables.values import is_row_index
 
 _ROWS = 65_536
@@ -13,7 +13,7 @@ _ROWS = 65_536
 _PACKED = 16
 
 
-def read_parquet(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
+def read_parquet(file: Path, max_rows: int | None, seed: int) -> FileTable:
     """Read a Parquet file: all of it, or a sample of its rows."""
     import pyarrow.parquet as pq
 
@@ -69,7 +69,7 @@ def _decoded(file: Path, batch: Any, schema: Any, text: list[int]) -> Any:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def read_feather(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
+def read_feather(file: Path, max_rows: int | None, seed: int) -> FileTable:
     """Read a Feather file: all of it, or a sample of its rows."""
     import pyarrow as pa
 
@@ -93,12 +93,12 @@ def read_feather(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]
         return _finished(file, kept, names)
 
 
-def _finished(file: Path, kept: Reservoir, names: list[str]) -> tuple[Any, int]:
+def _finished(file: Path, kept: Reservoir, names: list[str]) -> FileTable:
     table = kept.table().rename_columns(names)
     table.validate(full=True)
     table = table.select([name for name in names if not is_row_index(name)] or names)
     _check_times(file, table)
-    return plain_types(table), kept.seen
+    return FileTable(plain_types(table), kept.seen, kept.row_numbers())
 
 
 def _check_times(file: Path, table: Any) -> None:

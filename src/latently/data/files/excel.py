@@ -13,6 +13,7 @@ from xml.parsers import expat
 import numpy as np
 
 from latently.data.files import read as files
+from latently.data.files.sample import FileTable
 
 # Cells are Python objects until they are a table: a tenth of what fits elsewhere.
 MAX_SHEET: Final = 20_000_000
@@ -25,7 +26,7 @@ _PIECE: Final = 2**20
 _LONGEST: Final = 4 * _PIECE  # of a tag: the parser begins it again with each piece
 
 
-def read_excel(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
+def read_excel(file: Path, max_rows: int | None, seed: int) -> FileTable:
     """Read the first sheet of a workbook: all of it, or a sample of its rows."""
     pd = _pandas(file)
     _look_through(file)
@@ -40,9 +41,9 @@ def read_excel(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
         table = pd.read_excel(opened, header=None, skiprows=1, names=names)
     rows = files.fitting_rows(file, len(names), max_rows)
     if rows is None or len(table) <= rows:
-        return table, len(table)
+        return FileTable(table, len(table))
     kept = np.sort(np.random.default_rng(seed).choice(len(table), rows, replace=False))
-    return table.iloc[kept].reset_index(drop=True), len(table)
+    return FileTable(table.iloc[kept].reset_index(drop=True), len(table), kept)
 
 
 def _pandas(file: Path) -> Any:

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from latently.data.files.sample import FileTable
 from latently.data.tables.values import quote
 
 # A table beyond these is not read whole; a sample of its rows may be.
@@ -15,6 +16,8 @@ MAX_BYTES = 2**31
 MAX_AT_ONCE = 2**30
 MAX_CELLS = 100_000_000
 MAX_COLUMNS = 10_000
+# Rows that are kept of a larger file, unless somebody asks for more.
+SAMPLE_ROWS = 200_000
 # Most that is repeated of what a library says.
 _WORDS = 200
 
@@ -95,15 +98,27 @@ def read_table(path: str | os.PathLike[str], *, max_rows: int | None = None, see
     >>> table.column_names, rows
     (['name', 'age'], 2)
     """
+    found = read_numbered(path, max_rows=max_rows, seed=seed)
+    return found.table, found.total_rows
+
+
+def read_numbered(path: str | os.PathLike[str], *, max_rows: int | None = None, seed: int = 0) -> FileTable:
+    """Read a table as `read_table` does, with the numbers that its rows have in the file.
+
+    Parameters
+    ----------
+    path, max_rows, seed
+        As in `read_table`.
+    """
     if max_rows is not None and max_rows < 1:
         raise ValueError(f"max_rows must be at least 1, got {max_rows}")
     file = Path(path)
     kind = _checked_kind(file)
     with _told(file, kind):
-        table, total = _reader(kind)(file, max_rows, seed)
-    if total == 0:
+        found: FileTable = _reader(kind)(file, max_rows, seed)
+    if found.total_rows == 0:
         raise Unreadable(f"{file} has a header but no rows: there is nothing to learn from")
-    return table, total
+    return found
 
 
 def _reader(kind: str) -> Any:

@@ -1,9 +1,29 @@
 """A uniform sample of the rows that stream by, and column types that the library knows."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    """What was read of a file.
+
+    Attributes
+    ----------
+    table
+        The rows that were kept, in the order of the file.
+    total_rows
+        How many rows the file has.
+    row_numbers
+        Which of them were kept, counted from 0; None if all were.
+    """
+
+    table: Any
+    total_rows: int
+    row_numbers: NDArray[np.int64] | None = None
 
 
 class Reservoir:
@@ -32,6 +52,8 @@ class Reservoir:
     ...     kept.add(batch)
     >>> kept.seen, kept.table().num_rows
     (100, 10)
+    >>> kept.table()["a"].to_pylist() == kept.row_numbers().tolist()
+    True
     """
 
     def __init__(self, schema: Any, rows: int | None, seed: int, most: int | None = None) -> None:
@@ -41,6 +63,7 @@ class Reservoir:
         self._rng = np.random.default_rng(seed)
         self._bound = 1.0  # a row with a larger number cannot be among the smallest any more
         self._keys: list[NDArray[np.float64]] = []
+        self._numbers: list[NDArray[np.int64]] = []
         self._parts: list[Any] = []
 
     def add(self, batch: Any) -> None:
@@ -54,6 +77,7 @@ class Reservoir:
         keys = self._rng.random(batch.num_rows)
         here = np.flatnonzero(keys < self._bound)
         self._keys.append(keys[here])
+        self._numbers.append(here + (self.seen - batch.num_rows))
         self._hold(pa.Table.from_batches([batch]).take(pa.array(here)))
         if sum(map(len, self._keys)) > 2 * self._rows + 10_000:
             self._prune()
@@ -77,18 +101,24 @@ class Reservoir:
         self._prune()
         return pa.concat_tables(self._parts) if self._parts else self._schema.empty_table()
 
+    def row_numbers(self) -> NDArray[np.int64] | None:
+        """Tell which rows were kept, counted from 0 in the order they came; None if all were."""
+        self._prune()
+        return None if self._rows is None or self.seen <= self._rows else np.concatenate(self._numbers)
+
     def _prune(self) -> None:
         """Put what is held into one part, without the rows that have dropped out."""
         import pyarrow as pa
 
         if self._rows is None or not self._parts:
             return
-        keys, whole = np.concatenate(self._keys), pa.concat_tables(self._parts)
+        keys, numbers = np.concatenate(self._keys), np.concatenate(self._numbers)
+        whole = pa.concat_tables(self._parts)
         if len(keys) > self._rows:
             self._bound = float(np.partition(keys, self._rows)[self._rows])
             here = np.flatnonzero(keys < self._bound)
-            keys, whole = keys[here], whole.take(pa.array(here))
-        self._keys, self._parts = [keys], [whole]
+            keys, numbers, whole = keys[here], numbers[here], whole.take(pa.array(here))
+        self._keys, self._numbers, self._parts = [keys], [numbers], [whole]
 
 
 def plain_types(table: Any) -> Any:

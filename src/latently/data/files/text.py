@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from latently.data.files import read as files
-from latently.data.files.sample import Reservoir, plain_types
+from latently.data.files.sample import FileTable, Reservoir, plain_types
 from latently.data.tables.values import quote
 
 # A first line beyond this is no header.
@@ -18,7 +18,7 @@ _BLOCK = 2**24
 _PIECE = 2**22
 
 
-def read_text(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
+def read_text(file: Path, max_rows: int | None, seed: int) -> FileTable:
     """Read a table of text: all of it, or a sample of its rows."""
     import pyarrow.csv as pc
 
@@ -34,11 +34,13 @@ def read_text(file: Path, max_rows: int | None, seed: int) -> tuple[Any, int]:
         if size <= WHOLE:
             whole = pc.read_csv(file, pc.ReadOptions(**read), pc.ParseOptions(**parse), _types())
             kept = _sampled(whole, rows, seed)
+            table = kept.table()
         else:
             kept = _streamed(file, names, read, parse, rows, seed)
+            table = _typed(kept.table(), read)
     except ValueError as problem:
         raise files.Unreadable(_what_is_wrong(file, problem, strange, read, parse)) from None
-    return plain_types(kept.table()), kept.seen
+    return FileTable(plain_types(table), kept.seen, kept.row_numbers())
 
 
 def _sampled(whole: Any, rows: int | None, seed: int) -> Reservoir:
@@ -49,7 +51,7 @@ def _sampled(whole: Any, rows: int | None, seed: int) -> Reservoir:
 
 
 def _streamed(file: Path, names: list[str], read: Any, parse: Any, rows: int | None, seed: int) -> Reservoir:
-    """Keep rows of a large file as text, and only then find out what types they are of.
+    """Keep rows of a large file as text.
 
     A reader of blocks decides on types by the first one, and would end at a later value of another type.
     """
@@ -61,17 +63,18 @@ def _streamed(file: Path, names: list[str], read: Any, parse: Any, rows: int | N
         kept = Reservoir(opened.schema, rows, seed)
         for batch in opened:
             kept.add(batch)
+    return kept
+
+
+def _typed(texts: Any, read: Any) -> Any:
+    """Find out what types the columns of a table of text are of."""
+    import pyarrow as pa
+    import pyarrow.csv as pc
+
     sink = pa.BufferOutputStream()
-    pc.write_csv(kept.table(), sink)
-    again = pc.read_csv(
-        pa.BufferReader(sink.getvalue()),
-        pc.ReadOptions(**read),
-        pc.ParseOptions(newlines_in_values=True),
-        _types(),
-    )
-    typed = _sampled(again, None, seed)
-    typed.seen = kept.seen
-    return typed
+    pc.write_csv(texts, sink)
+    source = pa.BufferReader(sink.getvalue())
+    return pc.read_csv(source, pc.ReadOptions(**read), pc.ParseOptions(newlines_in_values=True), _types())
 
 
 def _types() -> Any:

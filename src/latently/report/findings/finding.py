@@ -1,7 +1,10 @@
 """One finding of a report: the record that every section and every search makes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 Kind = Literal[
     "clusters",
@@ -73,6 +76,12 @@ class Finding:
     interval: tuple[float, float] | None = None
     code: str = ""
     importance: float = 0.0
+
+    def numbered(self, numbers: NDArray[np.int64] | None) -> "Finding":
+        """The finding with rows by their numbers in the whole table; None if the table is the whole."""
+        if numbers is None or self.rows is None:
+            return self
+        return replace(self, rows=tuple(int(numbers[row]) for row in self.rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain data."""

@@ -49,11 +49,14 @@ class Dates:
         How they were read, if that is not plain.
     impossible
         The texts that look like dates and are none, such as 2023-02-30.
+    day_first
+        Whether the day comes before the month where both are numbers.
     """
 
     values: dict[str, float]
     notes: tuple[str, ...]
     impossible: tuple[str, ...]
+    day_first: bool = False
 
 
 def read_dates(texts: Iterable[str]) -> Dates | None:
@@ -83,7 +86,8 @@ def read_dates(texts: Iterable[str]) -> Dates | None:
     impossible = tuple(text for text, value in values.items() if value is None)
     if len(impossible) > (1 - _LEAST_SHARE) * len(given):
         return None
-    return Dates({t: float("nan") if v is None else v for t, v in values.items()}, (*_mixed(known), *how), impossible)
+    seconds = {text: float("nan") if value is None else value for text, value in values.items()}
+    return Dates(seconds, (*_mixed(known), *how), impossible, "day" in order.values())
 
 
 def _iso(texts: list[str]) -> dict[str, float] | None:

@@ -32,10 +32,13 @@ class Numerals:
         The number behind each text.
     notes
         What was read, in words.
+    decimal
+        The decimal sign.
     """
 
     values: dict[str, float]
     notes: tuple[str, ...]
+    decimal: str = "."
 
 
 def read_numerals(texts: Iterable[str]) -> Numerals | None:
@@ -74,7 +77,7 @@ def read_numerals(texts: Iterable[str]) -> Numerals | None:
     percent = [text for text, part in found.items() if part["after"] == "%"]
     if percent and len(percent) < len(given):
         return None  # 5 and 5 % are not the same unit
-    return Numerals(values, _notes(found, digits, style, bool(percent)))
+    return Numerals(values, _notes(found, digits, style, bool(percent)), style)
 
 
 def _plain(texts: dict[str, str]) -> dict[str, float] | None:

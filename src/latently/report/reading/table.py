@@ -42,6 +42,9 @@ class RawColumn:
         Whether the levels have an order.
     notes
         What was done to it.
+    written
+        For numbers and dates that were text: "as" ("number" or "date"), "decimal" or "day_first", "words" that stand
+        for missing, and in how many "rows" there is one.
     """
 
     name: str
@@ -50,6 +53,7 @@ class RawColumn:
     levels: tuple[str, ...] = ()
     ordered: bool = False
     notes: tuple[str, ...] = ()
+    written: dict[str, Any] | None = None
 
 
 def read_columns(table: Any) -> list[RawColumn]:
@@ -65,12 +69,56 @@ def read_columns(table: Any) -> list[RawColumn]:
     >>> [column.kind for column in read_columns({"a": [1, None], "b": ["x", "y"], "c": ["2024-01-01", ""]})]
     ['number', 'text', 'date']
     """
+    return [read_column(view) for view in column_views(table)]
+
+
+def column_views(table: Any) -> list[ColumnView]:
+    """Give the columns of a table as they came; an error says what is wrong with it as a whole.
+
+    Parameters
+    ----------
+    table
+        As in `read_columns`.
+    """
     views = _dict_views(table) if isinstance(table, Mapping) else list(frames.views(as_table(table, "table")).values())
     if not views:
         raise ValueError("the table has no columns: there is nothing to explore")
     if len(views[0].data) == 0:
         raise ValueError("the table has no rows: there is nothing to explore")
-    return [_read(view) for view in views]
+    return views
+
+
+def plain_cells(view: ColumnView, rows: NDArray[np.intp]) -> list[Any]:
+    """Give some values of a column as they stood there, as numbers, strings or None.
+
+    Parameters
+    ----------
+    view
+        The column.
+    rows
+        Places of the rows.
+
+    Examples
+    --------
+    >>> plain_cells(column_views({"a": [1.5, None, "x"]})[0], np.array([2, 1]))
+    ['x', None]
+    """
+    data = view.data[rows] if isinstance(view.data, np.ndarray) else view.data[rows.tolist()]
+    return [_plain(value) for value in replace(view, data=data).to_list()]
+
+
+def _plain(value: Any) -> Any:
+    if is_missing(value):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | np.integer):
+        return int(value) if abs(int(value)) < 2**53 else str(int(value))
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.7g}") if math.isfinite(value) else str(float(value))
+    if isinstance(value, datetime | date | np.datetime64):
+        return cut(str(value).replace(" ", "T").removesuffix("T00:00:00"))
+    return cut(value)
 
 
 def _dict_views(table: Mapping[Any, Any]) -> list[ColumnView]:
@@ -93,7 +141,16 @@ def _objects(values: Any) -> NDArray[Any]:
     return out
 
 
-def _read(view: ColumnView) -> RawColumn:
+def read_column(view: ColumnView, numbers: NDArray[np.int64] | None = None) -> RawColumn:
+    """Read one column.
+
+    Parameters
+    ----------
+    view
+        The column as it came.
+    numbers
+        Numbers of the rows in the whole table; their places if None.
+    """
     if view.kind in ("float", "integer"):
         x = np.array(view.to_floats(view.name), dtype=np.float64)
         return _numbers(view.name, x)
@@ -103,10 +160,10 @@ def _read(view: ColumnView) -> RawColumn:
     if view.kind in ("levels", "ordered"):
         levels = tuple(str(level) for level in view.levels)
         return _text(view.name, _strings(values), levels, ordered=view.kind == "ordered")
-    return _judged(view.name, values)
+    return _judged(view.name, values, numbers)
 
 
-def _judged(name: str, values: list[Any]) -> RawColumn:
+def _judged(name: str, values: list[Any], numbers: NDArray[np.int64] | None) -> RawColumn:
     """A column of Python objects or strings, by what is in it."""
     types = {type(v) for v in _different(values) if not is_missing(v)}
     if types and all(issubclass(t, datetime | date | np.datetime64) for t in types):
@@ -118,7 +175,7 @@ def _judged(name: str, values: list[Any]) -> RawColumn:
             return _text(name, _strings(values), ("False", "True"))
         return _numbers(name, _floats(values, float))
     texts = _strings(values)
-    return _as_numbers(name, texts) or _as_dates(name, texts) or _text(name, texts)
+    return _as_numbers(name, texts) or _as_dates(name, texts, numbers) or _text(name, texts)
 
 
 def _different(values: list[Any]) -> Iterable[Any]:
@@ -191,17 +248,24 @@ def _as_numbers(name: str, texts: Sequence[str | None]) -> RawColumn | None:
     if found is None:
         return None
     column = _numbers(name, _looked_up(texts, found.values))
-    return replace(column, notes=(*column.notes, *found.notes, *_taken(words)))
+    written = _written("number", column.values, words, decimal=found.decimal)
+    return replace(column, notes=(*column.notes, *found.notes, *_taken(words)), written=written)
 
 
-def _as_dates(name: str, texts: Sequence[str | None]) -> RawColumn | None:
+def _as_dates(name: str, texts: Sequence[str | None], numbers: NDArray[np.int64] | None) -> RawColumn | None:
     """A column of strings that are dates, apart from words for missing."""
     different, words = _different_texts(texts)
     found = read_dates(different) if _are_short(different) else None
     if found is None:
         return None
-    notes = (*found.notes, *_impossible(texts, found.impossible), *_taken(words))
-    return RawColumn(name, "date", _looked_up(texts, found.values), notes=notes)
+    notes = (*found.notes, *_impossible(texts, found.impossible, numbers), *_taken(words))
+    values = _looked_up(texts, found.values)
+    written = _written("date", values, words, day_first=found.day_first)
+    return RawColumn(name, "date", values, notes=notes, written=written)
+
+
+def _written(kind: str, values: NDArray[np.float64], words: list[str], **how: Any) -> dict[str, Any]:
+    return {"as": kind, "rows": int((~np.isnan(values)).sum()), "words": words, **how}
 
 
 def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
@@ -214,7 +278,8 @@ def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
         return None
     known = {float(text): value for text, value in found.values.items()} | {math.nan: math.nan}
     values = np.array([math.nan if math.isnan(v) else known[v] for v in x.tolist()])
-    return RawColumn(name, "date", values, notes=("dates written as numbers", *found.notes))
+    written = _written("date", values, [], day_first=False)
+    return RawColumn(name, "date", values, notes=("dates written as numbers", *found.notes), written=written)
 
 
 def _different_texts(texts: Sequence[str | None]) -> tuple[list[str], list[str]]:
@@ -236,9 +301,10 @@ def _taken(words: Sequence[str]) -> list[str]:
     return [f"{cut(word)!r} taken as missing" for word in words]
 
 
-def _impossible(texts: Sequence[str | None], wrong: Sequence[str]) -> list[str]:
+def _impossible(texts: Sequence[str | None], wrong: Sequence[str], numbers: NDArray[np.int64] | None) -> list[str]:
     """What to say of texts that look like dates and are none."""
     if not wrong:
         return []
-    rows = [str(row) for row, text in enumerate(texts) if text in set(wrong)]
+    named = set(wrong)
+    rows = [str(row if numbers is None else numbers[row]) for row, text in enumerate(texts) if text in named]
     return [f"there is no such day as {quote(wrong, 3)} (row {', '.join(rows[:5])}): taken as missing"]

@@ -88,9 +88,7 @@ def _middle(sizes: list[float | None]) -> float | None:
     return float(middle) if np.isfinite(middle) else None
 
 
-def _strengths(
-    study: Study, sure: dict[tuple[int, int], Pair], exact: list[Exact]
-) -> dict[tuple[int, int], float]:
+def _strengths(study: Study, sure: dict[tuple[int, int], Pair], exact: list[Exact]) -> dict[tuple[int, int], float]:
     """The larger of what the table shows and what the fitted model says; 1 if one column fixes the other."""
     return _by_model(study, sure) | {
         at: 1.0 for at in sure if is_fixed(study.aspects[at[0]], study.aspects[at[1]], exact)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from latently.report.act.numbering import numbered
 from latently.report.findings.code import code_of
 from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
@@ -33,7 +34,9 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     study
         The table and its model.
     """
-    found = ranked([*_of_sections(contents), *_of_columns(contents), *_of_search(contents, study)])
+    numbers = study.prepared.row_numbers
+    searched = [each.numbered(numbers) for each in _of_search(contents, study)]
+    found = ranked([*_of_sections(numbered(contents, numbers)), *_of_columns(contents), *searched])
     told = [replace(each, code=code_of(each)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *told]

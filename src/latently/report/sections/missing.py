@@ -9,7 +9,8 @@ from latently.report.findings.finding import Finding
 from latently.report.study.association import Aspect, Pair
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
-from latently.report.study.study import Study, shown
+from latently.report.study.filled import fill
+from latently.report.study.study import Study
 from latently.report.study.words import counted, cut, listed, percent, short
 
 ALARM = 0.004  # chance of a false alarm over all tests
@@ -114,31 +115,9 @@ def _imputed(study: Study) -> list[dict[str, Any]]:
         return []
     rows = np.unique([row for row, _ in spots])
     place = {int(row): at for at, row in enumerate(rows)}
-    filled = _Filled(study, values[rows])
+    filled = fill(study.model()[0], study.prepared.used, values[rows])
     names = [cut(name) for name in study.prepared.names]
     return [{"row": row, "column": names[j]} | filled.cell(place[row], j) for row, j in spots]
-
-
-class _Filled:
-    """Some rows as the model would fill them."""
-
-    def __init__(self, study: Study, values: NDArray[np.float64]) -> None:
-        fitted, _, _ = study.model()
-        self.used, self.tables = study.prepared.used, fitted.view.tables
-        self.means = fitted.mixture.impute_mean(values)
-        self.ends = fitted.mixture.impute_interval(values, 0.9)
-        self.shares = fitted.view.ask(values).shares
-
-    def cell(self, at: int, j: int) -> dict[str, Any]:
-        """The expected value and its interval; of categories the most probable one and its probability."""
-        column = self.used[j]
-        if column.role == "numeric" and column.curve is not None:
-            low, high = sorted(float(column.curve.undo(end[at, j])) for end in self.ends)
-            value = float(np.clip(column.curve.undo(self.means[at, j]), low, high))
-            return {"value": value, "interval": [low, high], "probability": None}
-        chances = self.shares[at] @ self.tables[j]
-        code = int(chances.argmax())
-        return {"value": shown(column, code), "interval": None, "probability": float(min(chances[code], 1.0))}
 
 
 def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[int, int]]:

@@ -90,8 +90,23 @@ def second_opinion(
         {"row": int(row), "usual": names[~who].tolist()} for row, who in zip(listed[split], odd[split], strict=True)
     ]
     oddest = [] if detectors is None else _oddest(fitted, scaled)
-    text = _text(list(parts), len(listed), disputed, told) + _oddest_text(oddest, listed, len(parts))
-    return {"text": text, "detectors": list(parts), "disputed": disputed.tolist(), "split": told, "oddest": oddest}
+    found = {"detectors": list(parts), "disputed": disputed.tolist(), "split": told, "oddest": oddest}
+    return {"text": opinion(found, listed.tolist()), **found}
+
+
+def opinion(found: dict[str, Any], listed: list[int]) -> str:
+    """What the other detectors say, in words.
+
+    Parameters
+    ----------
+    found
+        "detectors", "disputed", "split" and "oddest" of `second_opinion`.
+    listed
+        Rows that the report's own model finds out of line.
+    """
+    names, oddest = found["detectors"], found["oddest"]
+    disputed = np.array(found["disputed"], dtype=np.int64)
+    return _text(names, len(listed), disputed, found["split"]) + _oddest_text(oddest, np.array(listed), len(names))
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:

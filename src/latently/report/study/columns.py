@@ -48,6 +48,10 @@ class Column:
         From numbers to scores.
     classes
         Names of the classes, if the role is "codes".
+    cuts
+        For numbers that the model sees in classes: the number that many rows share, and where the others are cut.
+    written
+        How numbers and dates were written that came as text; see `RawColumn`.
     """
 
     name: str
@@ -60,6 +64,8 @@ class Column:
     model: NDArray[np.float64] | None = None
     curve: Curve | None = None
     classes: tuple[str, ...] = ()
+    cuts: tuple[float, ...] = ()
+    written: dict[str, Any] | None = None
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -93,7 +99,7 @@ def judge(raw: RawColumn, codes: Codes = "apply") -> Column:
     if raw.kind == "number" and _CODES.search(raw.name):
         raw = _as_labels(raw)
     column = _judge_text(raw, codes) if raw.kind == "text" else _judge_numbers(raw, codes)
-    return replace(column, notes=(*raw.notes, *column.notes))
+    return replace(column, notes=(*raw.notes, *column.notes), written=raw.written)
 
 
 def _as_labels(raw: RawColumn) -> RawColumn:
@@ -217,9 +223,15 @@ def _spiked(column: Column, value: float, share: float) -> Column:
     x = column.raw
     others = x[(x != value) & ~np.isnan(x)]
     cuts = np.unique(np.quantile(others, [1 / 3, 2 / 3]))
-    codes: NDArray[np.float64] = np.searchsorted(cuts, np.nan_to_num(x), side="left") + np.float64(1.0)
-    codes = np.where(np.isnan(x), np.nan, np.where(x == value, 0.0, codes))
+    codes = in_classes(x, (value, *cuts.tolist()))
     ends = [number(c) for c in cuts]
     names = (number(value), f"up to {ends[0]}", *([f"{ends[0]} to {ends[1]}"] if len(ends) > 1 else []))
     note = f"{percent(share)} of the values are {number(value)}: the model sees this column in classes"
-    return replace(column, notes=(*column.notes, note), role="codes", model=codes, classes=(*names, f"over {ends[-1]}"))
+    seen = replace(column, role="codes", model=codes, classes=(*names, f"over {ends[-1]}"))
+    return replace(seen, notes=(*column.notes, note), cuts=(value, *cuts.tolist()))
+
+
+def in_classes(x: NDArray[np.float64], cuts: tuple[float, ...]) -> NDArray[np.float64]:
+    """(n,) 0 for the number that many rows share, which comes first, and then the stretch between the cuts."""
+    codes: NDArray[np.float64] = np.searchsorted(cuts[1:], np.nan_to_num(x), side="left") + np.float64(1.0)
+    return np.where(np.isnan(x), np.nan, np.where(x == cuts[0], 0.0, codes))

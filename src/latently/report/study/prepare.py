@@ -38,6 +38,8 @@ class Prepared:
         How many rows repeat an earlier one exactly.
     copies
         (rows,) which of them are taken for copies; None if the repeats may be chance.
+    row_numbers
+        (rows,) number of each row in the whole table; None if this is the whole.
     """
 
     columns: tuple[Column, ...]
@@ -47,6 +49,7 @@ class Prepared:
     seed: int
     repeats: int = 0
     copies: NDArray[np.bool_] | None = None
+    row_numbers: NDArray[np.int64] | None = None
 
     @property
     def is_sampled(self) -> bool:

@@ -1,5 +1,6 @@
 """Everything that the sections of a report are made from, computed once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -59,8 +60,7 @@ class Study:
     def memberships(self) -> Values:
         """(rows, clusters) probability of each cluster."""
         _, separation, strange = self.model()
-        each = [strange.shares[:, list(group)].sum(axis=1) for group in separation.groups]
-        return np.asarray(np.clip(np.stack(each, axis=1), 0.0, 1.0))  # rounding may have gone beyond
+        return memberships(strange.shares, separation.groups)
 
     @cached_property
     def aspects(self) -> list[Aspect]:
@@ -127,6 +127,12 @@ class Study:
     def _in_order(self, line: Values, aspect: Aspect) -> Values:
         x = np.where(aspect.codes < 0, np.nan, line)[self.order]
         return x if self.stretches is None else within(x, self.stretches)
+
+
+def memberships(shares: Values, groups: Sequence[tuple[int, ...]]) -> Values:
+    """(n, clusters) probability of each cluster, from the (n, K) probability of each component."""
+    each = [shares[:, list(group)].sum(axis=1) for group in groups]
+    return np.asarray(np.clip(np.stack(each, axis=1), 0.0, 1.0))  # rounding may have gone beyond
 
 
 def aspect(column: Column, sample: NDArray[np.int64]) -> Aspect | None:

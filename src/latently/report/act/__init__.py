@@ -1,0 +1,1 @@
+"""What a person does with a report: rows with their answers, new rows, the rows behind a finding."""
