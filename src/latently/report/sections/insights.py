@@ -7,7 +7,7 @@ from latently.report.sections.anomalies import anomaly_finding
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_finding, order_finding
 from latently.report.sections.missing import missing_finding
-from latently.report.sections.target import target_finding
+from latently.report.sections.target import leakage_findings, target_finding
 from latently.report.sections.time import states_finding
 from latently.report.sections.trend import trend_findings
 from latently.report.study.words import counted, listed, percent, short
@@ -32,6 +32,7 @@ def _found(contents: dict[str, Any]) -> list[Finding]:
     if contents["source"].get("copies"):
         made.append(_copies(contents["source"]))
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
+    made += leakage_findings(target)
     if target.get("tells"):
         made.append(target_finding(target))
     if time.get("trend"):
