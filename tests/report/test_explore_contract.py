@@ -183,7 +183,10 @@ def test_target_and_time(found):
     assert target["interval"][0] < target["score"] < target["interval"][1]
     assert target["score"] > target["baseline"] + 0.2
     assert len({len(part) for part in target["calibration"].values()}) == 1
-    assert {"column", "gain", "interval"} == set(target["importance"][0])
+    assert {"column", "columns", "gain", "interval"} == set(target["importance"][0])
+    assert [set(model) for model in target["models"]] == 3 * [{"model", "log_loss", "accuracy", "auc"}]
+    assert target["leakage"] == []
+    assert target["unread"] == ["id", "words"]
     time = found["time"]
     assert time["column"] == "day"
     assert time["states"] == len(time["cards"]) == 2
