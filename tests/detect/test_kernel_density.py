@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KernelDensity as Peer
 
 from latently.detect import KernelDensity
-from latently.detect.boxes import KINDS
+from latently.detect.density.boxes import KINDS
 from latently.learn import threads
 
 IRIS = load_iris().data

@@ -1,7 +1,7 @@
 """Anomalies: rows that do not belong, and why."""
 
 from latently.detect.combine import CombinedDetector
-from latently.detect.kernel_density import KernelDensity
+from latently.detect.density.kernel_density import KernelDensity
 from latently.detect.kernel_pca import KernelPCADetector
 from latently.detect.model import ModelDetector
 from latently.detect.one_class import OneClassSVM

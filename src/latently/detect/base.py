@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.calibration import Tails
 from latently.detect.read import some_rows
-from latently.detect.reasons import Reasons, explained
+from latently.detect.reasons.columns import explained
+from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array, length, take
 from latently.learn.estimator.table import OutOfCoreMixin
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.base import Detector
 from latently.detect.read import column_names, in_memory, read_table
-from latently.detect.reasons import Reasons
+from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array
 from latently.learn.estimator.parameters import checked
 
@@ -115,7 +115,7 @@ class CombinedDetector(Detector):
 
 def _named(detectors: Any) -> list[tuple[str, Any]]:
     if detectors is None:
-        from latently.detect.kernel_density import KernelDensity
+        from latently.detect.density.kernel_density import KernelDensity
         from latently.detect.kernel_pca import KernelPCADetector
         from latently.detect.one_class import OneClassSVM
 

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables import frames
 from latently.detect.base import Detector
-from latently.detect.model_reasons import Asked
 from latently.detect.read import column_names, in_memory, some_rows
-from latently.detect.reasons import told_rows
+from latently.detect.reasons.model import Asked
+from latently.detect.reasons.words import told_rows
 from latently.distributions.base import Distribution
 from latently.kernel.base import Array, length
 from latently.learn.estimator.parameters import checked

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from latently.data.tables.matrix import as_matrix
 from latently.detect.base import Detector
 from latently.detect.read import column_names, read_table
-from latently.detect.reasons import Reasons
+from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array, Kernel, length, take
 from latently.kernel.given import FunctionKernel, Sigmoid, named_kernel
 from latently.kernel.gram.eigen import warn_indefinite

@@ -77,8 +77,9 @@ RECORDS = {
     "sigmoid-kernel/1": "latently.kernel.given:Sigmoid",
     # detectors
     "detector-tails/1": "latently.detect.calibration:Tails",
-    "detector-reasons/1": "latently.detect.reasons:Reasons",
-    "density-boxes/1": "latently.detect.boxes:Boxes",
+    "detector-reasons/1": "latently.detect.reasons.predictions:Reasons",
+    "detector-powers/1": "latently.detect.reasons.powers:Powers",
+    "density-boxes/1": "latently.detect.density.boxes:Boxes",
     # structured output
     "structured-model/1": "latently.structure.models.base:FittedModel",
     "structured-fixed/1": "latently.structure.models.base:Fixed",

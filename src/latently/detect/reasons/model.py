@@ -1,13 +1,13 @@
 """Why a model finds a row improbable: how much each of its values surprises, given the others."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from latently.data.tables.matrix import as_matrix
 from latently.distributions.base import Distribution
-from latently.kernel.base import Array
+from latently.kernel.base import Array, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +102,18 @@ class Asked:
     def columns(self, scores: Array) -> list[list[dict[str, Any]]]:
         """What is told of each row: its columns, the most surprising first."""
         parts = [self.column(j, scores) for j in range(self.rows.shape[1])]
-        return [sorted(entries, key=_weight) for entries in map(list, zip(*parts, strict=True))]
+        units = {self.names[j]: unit for j, unit in enumerate(self._units())}
 
+        def weight(entry: dict[str, Any]) -> float:
+            return -float(max(entry["surprise"] - units[entry["column"]], abs(entry["deviation"]) - 2.0))
 
-def _weight(entry: dict[str, Any]) -> float:
-    return -float(max(entry["surprise"], abs(entry["deviation"]) - 2.0))
+        return [sorted(entries, key=weight) for entries in map(list, zip(*parts, strict=True))]
+
+    def _units(self) -> list[float]:
+        """Log standard deviation of each column under the model, 0 of categories.
+
+        A density is one over the unit of its column, so surprises are compared after dividing by the spread.
+        """
+        nothing = replace(self, X=take(self.X, np.arange(1)), rows=np.full((1, len(self.names)), np.nan))
+        sds = [1.0 if self.categories(j) else float(nothing.expected(j)[1][0]) for j in range(len(self.names))]
+        return [float(np.log(sd)) for sd in sds]

@@ -9,12 +9,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from latently.detect.bandwidth import held_out_bandwidth, ruled_bandwidth
 from latently.detect.base import Detector
-from latently.detect.boxes import KINDS, Boxes, log_norm
 from latently.detect.calibration import Tails, lower_quantile
+from latently.detect.density.bandwidth import held_out_bandwidth, ruled_bandwidth
+from latently.detect.density.boxes import KINDS, Boxes, log_norm
 from latently.detect.read import column_names, in_memory, read_table
-from latently.detect.reasons import Reasons
+from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array
 from latently.learn.estimator.parameters import checked
 
@@ -161,7 +161,7 @@ class KernelDensity(Detector):
         return np.asarray(self._by_metric(rows) - norm)
 
     def _by_metric(self, rows: Array) -> Array:
-        from latently.detect.profiles import log_profile_sums
+        from latently.detect.density.profiles import log_profile_sums
 
         far = pairwise_distances(rows, self._boxes.points, metric=self.metric, **(self.metric_params or {}))
         return log_profile_sums(far / self.bandwidth_, self.kernel, self._boxes.weights)

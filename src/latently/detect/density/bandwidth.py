@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from latently.detect.boxes import Boxes, log_norm
+from latently.detect.density.boxes import Boxes, log_norm
 from latently.kernel.base import Array
 
 _ROWS = 2000  # that the held-out likelihood is measured on

@@ -1,0 +1,1 @@
+"""Densities by kernels around the rows of the fit."""

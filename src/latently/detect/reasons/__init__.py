@@ -1,0 +1,1 @@
+"""Why a row is unusual: which of its values are not what the others predict."""
