@@ -23,6 +23,25 @@ def test_leaves_of_one_class_and_others_are_added_alike():
     assert ((shares > 0.7) & (shares < 1)).any()
 
 
+def test_rows_with_missing_values_pass_as_the_nodes_say():
+    """Both sides, complete rows beside others, and a branch of missing values alone: node by node in Python."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    y = np.nansum(X, axis=1) + 3 * np.isnan(X[:, 0]) - 2 * np.isnan(X[:, 1])
+    tree = DecisionTreeRegressor().fit(X, y)
+    nodes, inner = tree.nodes_, ~tree.nodes_.is_leaf
+    assert set(nodes.missing[inner].tolist()) == {0, 1}
+    assert np.isinf(nodes.threshold[inner]).any()
+    at = np.zeros(len(X), dtype=int)
+    while (open_ := inner[at]).any():
+        x = X[np.arange(len(X)), nodes.feature[at]]
+        place = np.where(np.isnan(x), nodes.missing[at], x > nodes.threshold[at])
+        at = np.where(open_, nodes.first[at] + place, at).astype(int)
+    assert np.array_equal(tree.apply(X), at)
+    assert np.array_equal(tree.predict(X), nodes.value[at, 0, 0])
+
+
 def test_the_m_estimate_by_hand():
     tree = DecisionTreeClassifier(max_depth=1, m=3.0).fit([[0.0], [0.0], [1.0], [1.0]], [0, 0, 1, 0])
     # shares of the root 3/4 and 1/4; leaves (2, 0) and (1, 1)

@@ -1,6 +1,6 @@
-"""Rows through trees: to their leaves, all trees after each other, or to many leaves at once with shares.
+"""Rows through a tree: to their leaves, or to many leaves at once with shares.
 
-Nodes of all trees stand in one set of arrays. `kind` is 0 for a leaf, 1 for a threshold, 2 for two groups of
+`kind` is 0 for a leaf, 1 for a threshold, 2 for two groups of
 categories, 3 for a branch for each category. Children stand side by side from `first` on; `missing` is the place of the
 child that a missing value goes to. Codes of categories are in X as they are; NaN and whatever is not below
 `n_categories` is a missing value.
@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 from numba import njit
+
+BLOCK = 256  # rows whose leaves are still in the cache when their values are added
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -48,9 +50,9 @@ def branch(x, node, kind, threshold, missing, list_start, list_len, lists, n_cat
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def leaf_of(X, i, root, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories):
+def leaf_of(X, i, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories):
     """Leaf of a row."""
-    node = root
+    node = 0
     while kind[node] != 0:
         f = feature[node]
         node = first[node] + branch(
@@ -60,13 +62,10 @@ def leaf_of(X, i, root, feature, kind, threshold, first, missing, list_start, li
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def leaves(X, roots, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories, out):
-    """Leaf of each row in each tree."""
-    for t in range(len(roots)):
-        for i in range(len(X)):
-            out[i, t] = leaf_of(
-                X, i, roots[t], feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories
-            )
+def leaves(X, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories, out):
+    """Leaf of each row."""
+    for i in range(len(X)):
+        out[i] = leaf_of(X, i, feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -92,7 +91,7 @@ def leaves_of_eight(X, i, root, nodes, at):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def fill_leaves(X, start, n, nodes, at):
-    """Leaves of n rows from a start on; every split is a threshold and no value is missing."""
+    """Leaves of n rows from a start on; every split is a threshold."""
     root = np.uint64(0)
     for i in range(0, n - 7, 8):
         leaves_of_eight(X, start + i, root, nodes, at[i:])
@@ -106,28 +105,30 @@ def fill_leaves(X, start, n, nodes, at):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def add_values(X, nodes, single, values, out):
-    """Add the values of the leaves of a tree; every split is a threshold and no value is missing.
+def add_values(X, nodes, leaf_holds, values, out):
+    """Add the values of the leaves of a tree of thresholds.
 
-    A leaf is a node that leads to itself: its threshold is infinite. Where `single` of a leaf is k >= 0 its values are
-    zeros but for a one at k, as in the leaves of full trees, and need not be fetched from memory.
+    A leaf leads to itself: it looks at the last column of X, which is NaN. Its threshold is not one, but its value if
+    `leaf_holds` 1, or if that is 2 the only class k >= 0 of its rows, whose share is one, so that nothing else need be
+    fetched from memory; if it holds -1 or `leaf_holds` is 0, values are added.
     """
-    block, width = 1024, values.shape[1]
-    at = np.empty(block + 8, dtype=np.uint64)
-    for start in range(0, len(X), block):
-        n = min(block, len(X) - start)
+    at = np.empty(BLOCK, dtype=np.uint64)
+    for start in range(0, len(X), BLOCK):
+        n = min(BLOCK, len(X) - start)
         fill_leaves(X, start, n, nodes, at)
         for i in range(n):
-            k = np.int64(single[at[i]]) if len(single) else -1
-            if k >= 0:
-                out[start + i, k] += 1.0
-                continue
-            for k in range(width):
-                out[start + i, k] += values[at[i], k]
+            held = nodes[at[i]]["threshold"]
+            if leaf_holds == 1:
+                out[start + i, 0] += held
+            elif leaf_holds == 2 and held >= 0:
+                out[start + i, np.int64(held)] += 1.0
+            else:
+                for k in range(values.shape[1]):
+                    out[start + i, k] += values[at[i], k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def spread(X, root, feature, kind, threshold, first, n_children, missing, list_start, list_len, lists, n_categories,
+def spread(X, feature, kind, threshold, first, n_children, missing, list_start, list_len, lists, n_categories,
            weight, empty, values, out):  # fmt: skip
     """Add the values of leaves by shares: a row whose value is missing goes down every branch that was not empty.
 
@@ -135,7 +136,7 @@ def spread(X, root, feature, kind, threshold, first, n_children, missing, list_s
     """
     stack, shares = np.empty(len(kind), dtype=np.int64), np.empty(len(kind))
     for i in range(len(X)):
-        stack[0], shares[0], n = root, 1.0, 1
+        stack[0], shares[0], n = 0, 1.0, 1
         while n:
             n -= 1
             node, share = stack[n], shares[n]

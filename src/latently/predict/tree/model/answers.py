@@ -16,12 +16,12 @@ from latently.data.sources.chunks import Chunk
 from latently.learn.engine.reduce import mapping
 from latently.predict.rows import CHUNK_ROWS, RowSource, row_by_row
 from latently.predict.tree.model.nodes import Nodes
+from latently.predict.tree.model.walk import BY_NODE, PassingRows
 
 Array = NDArray[np.float64]
 
 
-_NOT_SINGLE: Final = np.empty(0, dtype=np.int16)
-_BYTES: Final = 1 << 20  # of the rows that pass through one tree after the other
+_BYTES: Final = 1 << 22  # of rows that pass through one tree after the other: the more, the less often trees are fetched
 
 
 def mean_of(trees: Sequence[Nodes], X: Array, values: Sequence[Array] | None = None) -> Array:
@@ -41,17 +41,15 @@ def classes_of(nodes: Nodes, X: Array) -> NDArray[np.int64]:
 def _class_chunk(nodes: Nodes, out: NDArray[np.int64], chunk: Chunk) -> None:
     """Fill a chunk's rows with their classes."""
     X = np.asarray(chunk.X, dtype=np.float64)
-    if nodes.walk.is_plain and len(nodes.walk.likely) and not np.isnan(X.min()):
-        at = np.empty(len(X), dtype=np.uint64)
-        compiled.tree.walk.fill_leaves(X, 0, len(X), nodes.walk.nodes, at)
-        out[chunk.start : chunk.stop] = nodes.walk.likely[at]
-    else:
+    if nodes.walk is None:
         out[chunk.start : chunk.stop] = values_of(nodes, X).argmax(axis=1)
+    else:
+        out[chunk.start : chunk.stop] = nodes.walk.likely[nodes.walk.leaves(PassingRows.of(X))]
 
 
 def _in_chunks(X: Array, fill: Callable[[Chunk], None]) -> None:
     """Let a function fill what it knows of all chunks of rows, in threads if there are several."""
-    most = int(min(max(_BYTES // (8 * X.shape[1]), 1024), CHUNK_ROWS))
+    most = int(min(max(_BYTES // (8 * X.shape[1]), 1024), CHUNK_ROWS // 2))
     if len(X) <= most:
         fill(Chunk(X, None, 0))
         return
@@ -62,14 +60,14 @@ def _in_chunks(X: Array, fill: Callable[[Chunk], None]) -> None:
 def _add_chunk(trees: Sequence[Nodes], values: Sequence[Array] | None, total: Array, chunk: Chunk) -> None:
     """Fill a chunk's rows of the total."""
     X, out = np.asarray(chunk.X, dtype=np.float64), total[chunk.start : chunk.stop]
-    known = not np.isnan(X.min())
+    rows = PassingRows.of(X)
     for t, tree in enumerate(trees):
         table = (tree.value if values is None else values[t]).reshape(len(tree), -1)
-        if known and tree.walk.is_plain:
-            single = tree.walk.single if values is None else _NOT_SINGLE
-            compiled.tree.walk.add_values(X, tree.walk.nodes, single, table, out)
-        else:
+        if tree.walk is None:
             out += values_of(tree, X, table)
+        else:
+            holds = tree.walk.leaf_holds if values is None else BY_NODE
+            compiled.tree.walk.add_values(rows.values, tree.walk.nodes_for(rows), holds, table, out)
     if len(trees) > 1:
         out /= len(trees)
 
@@ -83,12 +81,19 @@ def _arrays(nodes: Nodes) -> tuple[Any, ...]:
 
 def leaves_of(nodes: Nodes, X: Array) -> NDArray[np.int64]:
     """(n,) the leaf of each row; of a row that belongs to several, the one with the largest branches on its way."""
-    return np.asarray(row_by_row(X, partial(_leaves_chunk, to_largest(nodes)))[:, 0])
+    return np.asarray(row_by_row(X, partial(_leaves_chunk, to_largest(nodes))))
 
 
 def _leaves_chunk(nodes: Nodes, chunk: Chunk) -> NDArray[np.int64]:
-    out = np.empty((len(chunk.X), 1), dtype=np.int64)
-    compiled.tree.walk.leaves(chunk.X, np.zeros(1, dtype=np.int64), *_arrays(nodes), out)
+    return _leaves(nodes, np.asarray(chunk.X, dtype=np.float64))
+
+
+def _leaves(nodes: Nodes, X: Array) -> NDArray[np.int64]:
+    """(n,) the leaf of each row, in a tree that is not fractional."""
+    if nodes.walk is not None:
+        return nodes.walk.leaves(PassingRows.of(X)).astype(np.int64)
+    out = np.empty(len(X), dtype=np.int64)
+    compiled.tree.walk.leaves(X, *_arrays(nodes), out)
     return out
 
 
@@ -106,13 +111,11 @@ def values_of(nodes: Nodes, X: Array, values: Array | None = None) -> Array:
     """(n, v) values of the leaves of rows, their mean by shares where a value is missing."""
     table = nodes.value.reshape(len(nodes), -1) if values is None else values
     if not nodes.is_fractional:
-        out = np.empty((len(X), 1), dtype=np.int64)
-        compiled.tree.walk.leaves(X, np.zeros(1, dtype=np.int64), *_arrays(nodes), out)
-        return np.asarray(table[out[:, 0]])
+        return np.asarray(table[_leaves(nodes, X)])
     total = np.zeros((len(X), table.shape[1]))
     feature, kind, threshold, first, missing, list_start, list_len, lists, n_categories = _arrays(nodes)
     compiled.tree.walk.spread(
-        X, 0, feature, kind, threshold, first, nodes.n_children, missing, list_start, list_len, lists, n_categories,
+        X, feature, kind, threshold, first, nodes.n_children, missing, list_start, list_len, lists, n_categories,
         nodes.weight, nodes.weight <= 0, np.ascontiguousarray(table), total,
     )  # fmt: skip
     return total

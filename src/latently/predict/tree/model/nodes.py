@@ -2,34 +2,16 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.predict.tree.model.walk import Walk, make_walk
+
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 LEAF, THRESHOLD, GROUPS, VALUES = range(4)
-NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
-"""A node as rows pass through it, of one piece since memory is what they wait for."""
-
-
-@dataclass(frozen=True, eq=False)
-class Walk:
-    """A tree as rows pass through it.
-
-    Attributes
-    ----------
-    nodes : (n,) of the type NODE; a leaf leads to itself
-    likely : (n,) the class of the highest share; empty for numbers and for several outputs
-    single : (n,) the only class of a leaf, -1 of others; empty as above
-    is_plain : whether every split is a threshold with a side for missing values
-    """
-
-    nodes: NDArray[Any]
-    likely: NDArray[np.int16]
-    single: NDArray[np.int16]
-    is_plain: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +69,11 @@ class Nodes:
         return bool((self.kind <= THRESHOLD).all()) and not self.is_fractional
 
     @cached_property
-    def walk(self) -> Walk:
-        """The tree as rows pass through it: made by whoever grows it, so that the first question need not wait."""
-        leaf = self.is_leaf
-        nodes = np.empty(len(self), dtype=NODE)
-        nodes["first"] = np.where(leaf, np.arange(len(self)), self.first)
-        nodes["feature"] = np.where(leaf, 0, self.feature)
-        nodes["threshold"] = np.where(leaf, np.inf, self.threshold)
-        outputs, classes = self.value.shape[1:]
-        shares = self.value[:, 0] if outputs == 1 and 1 < classes < 1 << 15 else np.empty((0, 1))
-        likely = shares.argmax(axis=1).astype(np.int16)
-        single = np.where((leaf & (shares.max(axis=1) == 1.0)) if len(shares) else False, likely, np.int16(-1))
-        return Walk(nodes, likely, single, self.is_plain)
+    def walk(self) -> Walk | None:
+        """The tree as rows pass through it, None if it is not plain; made by whoever grows it: no question waits."""
+        if not self.is_plain:
+            return None
+        return make_walk(self.threshold, self.feature, self.first, self.missing, self.value, len(self.n_categories))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "walk"}
