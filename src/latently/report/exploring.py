@@ -162,7 +162,7 @@ def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Exp
     }
     contents = numbered(contents, asked.row_numbers)
     contents["fixes"] = steps(prepared, contents["insights"], from_text=asked.from_text)
-    contents["table"] = excerpt(views, contents, asked.row_numbers)
+    contents["table"] = excerpt(views, prepared, contents)
     name_rows(contents)
     tell("done")
     return contents, explored(study, asked.row_numbers)
