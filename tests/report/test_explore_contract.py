@@ -63,7 +63,18 @@ def test_it_is_plain_data_that_json_brings_back(found):
 
 def test_the_top(found):
     assert list(found)[:4] == ["version", "latently", "source", "insights"]
-    assert set(found) == {"version", "latently", "source", "insights", "columns", *SECTIONS, "table", "fixes", "limits", "warnings"}
+    assert set(found) == {
+        "version",
+        "latently",
+        "source",
+        "insights",
+        "columns",
+        *SECTIONS,
+        "table",
+        "fixes",
+        "limits",
+        "warnings",
+    }
     assert found["version"] == 2
     source = found["source"]
     assert (source["name"], source["rows"], source["columns"], source["rows_used"]) == ("all of it", 400, 11, 400)

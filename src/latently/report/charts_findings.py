@@ -9,8 +9,14 @@ _HEIGHT: Final = 150
 _MANY: Final = 15  # levels that an axis can show
 _TOLD: Final = 50  # rows that are set off
 _NUMBERS: Final = ("numeric", "date")
-_INTO: Final = {"clusters": "map", "target": "importance", "states": "time-0", "change": "time-0"}
-_INTO |= {"trend": "trend-0", "season": "trend-0"}
+_INTO: Final = {
+    "clusters": "map",
+    "target": "importance",
+    "states": "time-0",
+    "change": "time-0",
+    "trend": "trend-0",
+    "season": "trend-0",
+}
 
 
 def finding_charts(contents: dict[str, Any], drawn: dict[str, Chart]) -> Iterator[tuple[str, Chart]]:
@@ -72,7 +78,7 @@ def _bars(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
     part = found.get("effect") if found.get("measure") == "rows" else len(found.get("rows") or [])
     if not part or part > rows:
         return None
-    data = {"what": ["these rows", "all others"], "rows": [int(part), int(rows - part)]}
+    data: dict[str, list[Any]] = {"what": ["these rows", "all others"], "rows": [int(part), int(rows - part)]}
     y = {"field": "what", "type": "nominal", "title": None, "axis": names_axis(120), "scale": {"domain": data["what"]}}
     x = {"field": "rows", "type": "quantitative", "title": "rows", "axis": {"tickCount": 4}}
     mark = {"type": "bar", "fill": "var(--c1)"}
@@ -82,9 +88,9 @@ def _bars(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
 
 def pair_specs() -> dict[str, Any]:
     """Specifications for two columns by what their axes are; the page fills in data, titles and types."""
-    quiet = {"field": "told", "type": "nominal", "scale": {"domain": ["no", "yes"]}, "legend": None}
-    colour = {**quiet, "scale": {"domain": ["no", "yes"], "range": ["var(--c1)", "var(--c2)"]}}
-    size = {**quiet, "scale": {"domain": ["no", "yes"], "range": [22, 90]}}
+    two = {"domain": ["no", "yes"], "range": ["var(--c1)", "var(--c2)"]}
+    colour = {"field": "told", "type": "nominal", "scale": two, "legend": None}
+    size = {"condition": {"test": {"field": "told", "equal": "yes"}, "value": 90}, "value": 22}
     axis = {"tickCount": 4, "titleLimit": 220, "labelLimit": 110}
     free = {"type": "quantitative", "scale": {"zero": False, "nice": False, "padding": 8}, "axis": axis}
     named = {"type": "nominal", "axis": {**names_axis(110), "titleLimit": 220}}

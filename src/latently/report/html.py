@@ -85,7 +85,9 @@ def _rows(contents: dict[str, Any]) -> dict[str, Any]:
         {"text": each["text"], "columns": each.get("columns") or [], "rows": (each.get("rows") or [])[:_LISTED]}
         for each in contents.get("insights", [])
     ]
-    about = {"total": contents.get("source", {}).get("rows", 0), "kinds": kinds_of(contents)}
+    kinds, strange = kinds_of(contents), (contents.get("anomalies") or {}).get("rows", [])
+    about = {"total": contents.get("source", {}).get("rows", 0), "kinds": [kinds.get(n) for n in table["columns"]]}
+    about["strange"] = [row["row"] for row in strange]
     safe: dict[str, Any] = untaken(table | about | {"findings": found, "pairs": pair_specs()})
     return safe
 

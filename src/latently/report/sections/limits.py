@@ -29,7 +29,7 @@ def limits(contents: dict[str, Any], study: Study) -> list[str]:
     made = list(_ALWAYS)
     prepared = study.prepared
     if prepared.rows < 200:
-        made.append(f"With {counted(prepared.rows, 'row')} only strong effects can be told from chance.")
+        made.append(f"With {counted(prepared.rows, 'row')} only strong effects can be distinguished from chance.")
     unread = [c.name for c in prepared.columns if c.kind in ("text", "identifier", "date")]
     if unread:
         made.append(f"What is written in {listed(unread)} is not read by the model.")

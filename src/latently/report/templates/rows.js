@@ -1,6 +1,6 @@
   // the rows that the page carries, and the window that shows them
 
-  const store = JSON.parse(document.getElementById("table").textContent);
+  const store = JSON.parse(document.getElementById("carried").textContent);
   const sheet = document.getElementById("rows");
   const MOST_ROWS = 50, MOST_COLUMNS = 40;
   const places = new Map(store.row.map((row, at) => [row, at]));
@@ -69,7 +69,7 @@
 
   // two columns of these rows, as a chart
 
-  const axisOf = (column) => column < 0 ? "number" : store.kinds[store.columns[column]];
+  const axisOf = (column) => column < 0 ? "number" : store.kinds[column];
   const titleOf = (column) => column < 0 ? "row" : store.columns[column];
   function pairChart(chart) {
     let [x, y, third] = chart.pair;
@@ -78,8 +78,10 @@
     const kind = gone || axisOf(y) === "level" ? (axisOf(x) === "level" ? "cells" : "ticks") : "points";
     const spec = structuredClone(store.pairs[kind]);
     const told = new Set(chart.told || []);
+    const strange = new Set(told.size ? [] : store.strange); // one row far out would hide how the others lie
+    spec.width = "container";
     const side = (column, at) => gone && column === y ? (valueAt(column, at) === null ? "missing" : "there") : valueAt(column, at);
-    const data = where((at) => side(x, at) !== null && side(y, at) !== null && (third === undefined || valueAt(third, at) !== null))
+    const data = where((at) => !strange.has(store.row[at]) && side(x, at) !== null && side(y, at) !== null && (third === undefined || valueAt(third, at) !== null))
       .map((at) => ({ row: store.row[at], x: side(x, at), y: side(y, at), told: told.has(store.row[at]) ? "yes" : "no",
                       ...(third === undefined ? {} : { third: String(valueAt(third, at)) }) }));
     for (const [name, column] of [["x", x], ["y", y]]) {
