@@ -313,6 +313,9 @@ def hostile(n: int = 60) -> dict[str, Any]:
     evil_names = dict(zip(("wage", "sector", "age"), HOSTILE[1:4], strict=True))
     made = evil(contents(n))
     made["columns"][0]["name"] = "image"
+    names = made["table"]["columns"] = ["constructor", *(f"{HOSTILE[i]} {i}" for i in range(1, 6))]
+    made["columns"][1]["name"], made["columns"][2]["name"] = names[1:3]
+    made["insights"][1] |= {"finding": "dependency", "columns": names[1:3]}
     made["map"]["columns"]["image"] = ["https://evil.example/x.png"] * n
     made["map"]["columns"]["__proto__"] = [HOSTILE[1]] * n
     return made

@@ -63,18 +63,8 @@ def test_it_is_plain_data_that_json_brings_back(found):
 
 def test_the_top(found):
     assert list(found)[:4] == ["version", "latently", "source", "insights"]
-    assert set(found) == {
-        "version",
-        "latently",
-        "source",
-        "insights",
-        "columns",
-        *SECTIONS,
-        "table",
-        "fixes",
-        "limits",
-        "warnings",
-    }
+    others = {"columns", "table", "fixes", "limits", "warnings"}
+    assert set(found) == {"version", "latently", "source", "insights", *SECTIONS, *others}
     assert found["version"] == 2
     source = found["source"]
     assert (source["name"], source["rows"], source["columns"], source["rows_used"]) == ("all of it", 400, 11, 400)
@@ -236,3 +226,16 @@ def test_the_example_table_is_described_and_has_something_to_tell():
     assert "scikit-learn" in description
     sections = {insight["section"] for insight in explore(table, target="species").to_dict()["insights"]}
     assert sections == {"clusters", "columns", "anomalies", "missing", "dependencies", "target"}
+
+
+def test_rows_that_it_carries_and_what_there_is_to_mend(found):
+    table = found["table"]
+    assert set(table) == {"columns", "row", "head", "values", "taken", "name"}
+    assert len(table["columns"]) == len(table["values"]) == 11
+    assert {len(values) for values in table["values"]} == {len(table["row"])} == {400}
+    assert table["name"] == "id"
+    codes = {text for column, _, text in table["taken"] if table["columns"][column] == "d"}
+    assert {float(text) for text in codes} == {-999.0}
+    for step in found["fixes"]:
+        assert {"step", "column", "rows", "text"} <= set(step)
+    assert [(step["step"], step["column"]) for step in found["fixes"]] == [("code", "d")]
