@@ -216,7 +216,10 @@ def _is_monotone(a: Ints, b: Ints) -> bool:
 def determines_findings(found: list[dict[str, Any]]) -> list[Finding]:
     """One finding for each column that fixes others."""
     sources = dict.fromkeys(each["source"] for each in found if each["relation"] == "determines")
-    return [_fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")]) for source in sources]
+    return [
+        _fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")])
+        for source in sources
+    ]
 
 
 def _fixes(source: str, found: list[dict[str, Any]]) -> Finding:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
 _MOST_PAIRS = 3  # rows that may repeat another by chance
-_LOG_CHANCE = -14.0  # log of how many pairs chance may bring, were all columns independent
+LOG_CHANCE = -14.0  # log of how many pairs chance may bring, were all columns independent
 
 
 def repeated(columns: list[NDArray[np.float64]]) -> tuple[int, Bools | None]:
@@ -79,16 +79,21 @@ def near_pairs(columns: list[NDArray[np.float64]]) -> list[tuple[int, int, int]]
         return []
     n = len(columns[0])
     agree = np.array([_log_agree(x) for x in columns])
+    if agree.sum() + 2 * np.log(n) > 0:
+        return []
     keys = [_key(x, j) for j, x in enumerate(columns)]
     with np.errstate(over="ignore"):
         whole = np.asarray(np.sum(keys, axis=0, dtype=np.uint64))
-    if agree.sum() + 2 * np.log(n) > 0:
-        return []
     found = [(a, b, -1) for a, b in _same(whole)]
     for j, key in enumerate(keys):
-        if agree.sum() - agree[j] + 2 * np.log(n) <= _LOG_CHANCE:
+        if agree.sum() - agree[j] + 2 * np.log(n) <= LOG_CHANCE:
             found += [(a, b, j) for a, b in _same(whole - key) if whole[a] != whole[b]]
     return found
+
+
+def chance_of_pairs(columns: list[NDArray[np.float64]]) -> float:
+    """Log of how many pairs of rows would agree in all columns, were these independent."""
+    return sum(map(_log_agree, columns)) + 2 * float(np.log(len(columns[0]))) if columns else 0.0
 
 
 def _same(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:
