@@ -86,8 +86,9 @@ def _shares(a: Aspect, b: Aspect, pair: Pair) -> Told:
     here = table[i, j] / max(table[:, j].sum(), 1.0)
     rest = np.delete(table, j, axis=1)
     elsewhere = rest[i].sum() / max(rest.sum(), 1.0)
+    share = "all" if here == 1 else percent(here)
     text = (
-        f"{short(a.name)} is {short(a.labels[i])} in {'all' if here == 1 else percent(here)} of the rows where {short(b.name)} is "
+        f"{short(a.name)} is {short(a.labels[i])} in {share} of the rows where {short(b.name)} is "
         f"{short(b.labels[j])}, and in {percent(elsewhere)} of the others"
     )
     return Told(text, float(here - elsewhere), "difference")

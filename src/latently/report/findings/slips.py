@@ -52,10 +52,13 @@ def _logs(column: Column) -> Values:
 
 
 def _expected(x: Values, others: list[Values], strange: NDArray[np.int64]) -> list[tuple[Values, float]]:
-    """What is expected of each row and how far off it usually is: the middle, or a line of another column."""
+    """What is expected of each row and how far off it usually is: the middle, or lines of other columns."""
     usual = np.ones(len(x), dtype=bool)
     usual[strange] = False
-    tried = [(np.full(len(x), np.nanmedian(x)), _width(x - np.nanmedian(x), usual))]
+    middle = float(np.nanmedian(x))
+    if (width := _width(x - middle, usual)) <= _NARROW:
+        return [(np.full(len(x), middle), width)]
+    tried = []
     for y in others:
         both = usual & ~np.isnan(x) & ~np.isnan(y)
         if both.sum() < 20 or not y[both].std() > 0 or not x[both].std() > 0:

@@ -216,5 +216,7 @@ def order_finding(found: dict[str, Any]) -> Finding:
         f"The rows are not in a random order: {first['text']}{also}.",
         "dependencies",
         columns=(first["column"], *more),
+        effect=first["strength"],
+        measure="correlation",
         probability=first["probability"],
     )

@@ -34,7 +34,7 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
         The table and its model.
     """
     found = ranked([*_of_sections(contents), *_of_columns(contents), *_of_search(contents, study)])
-    told = [replace(each, code=code_of(each)).to_dict() for each in found]
+    told = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *told]
     return told
