@@ -60,7 +60,7 @@ def blocks(strengths: Values, correlations: Values, ordered: NDArray[np.bool_]) 
     >>> for i, j, r in [(0, 1, 0.9), (0, 2, 0.8), (1, 2, 0.85), (3, 4, 0.4)]:
     ...     links[i, j] = links[j, i] = r
     >>> [block.columns for block in blocks(links, links, np.ones(5, dtype=bool))]
-    [(0, 1, 2), (3, 4)]
+    [(1, 0, 2), (3, 4)]
     """
     left = np.where(strengths >= _LEAST, strengths, 0.0)
     found = []

@@ -67,12 +67,13 @@ def near_pairs(columns: list[NDArray[np.float64]]) -> list[tuple[int, int, int]]
 
     Examples
     --------
-    >>> x, y, z, v = np.random.default_rng(0).normal(size=(4, 50))
-    >>> x[7], y[7], z[7] = x[3], y[3], z[3]
-    >>> near_pairs([x, y, z, v])
-    [(3, 7, 3)]
-    >>> v[7] = v[3]
-    >>> near_pairs([x, y, z, v])
+    >>> columns = list(np.random.default_rng(0).normal(size=(7, 50)))
+    >>> for column in columns[:6]:
+    ...     column[7] = column[3]
+    >>> near_pairs(columns)
+    [(3, 7, 6)]
+    >>> columns[6][7] = columns[6][3]
+    >>> near_pairs(columns)
     [(3, 7, -1)]
     """
     if len(columns) < 4:
