@@ -75,13 +75,16 @@ def test_the_top(found):
     assert len(found["limits"]) >= 5
 
 
-def test_insights_are_at_most_seven_with_a_probability_or_an_interval(found):
-    assert 4 <= len(found["insights"]) <= 7
+def test_insights_are_few_with_an_effect_and_lines_of_code(found):
+    assert 4 <= len(found["insights"]) <= 12
     for insight in found["insights"]:
         assert set(insight) == set(KEYS)
         assert insight["finding"] in FINDINGS
         assert insight["section"] in ("columns", "clusters", "anomalies", "missing", "dependencies", "target", "time")
-        assert insight["probability"] is not None or len(insight["interval"]) == 2
+        assert insight["effect"] is not None
+        assert insight["measure"]
+        assert insight["code"]
+        assert "100 %" not in insight["text"]
 
 
 def test_columns(found):

@@ -40,16 +40,14 @@ def percent(share: float | None, digits: int = 1) -> str:
     Examples
     --------
     >>> percent(0.1234), percent(0.5), percent(0.00001), percent(0.9999999), percent(1.0), percent(0.0), percent(None)
-    ('12.3 %', '50 %', '< 0.1 %', '> 99.9 %', 'all', '0 %', '–')
+    ('12.3 %', '50 %', '< 0.1 %', '> 99.9 %', '> 99.9 %', '0 %', '–')
     """
     if share is None:
         return "–"
-    if share == 1:
-        return "all"
     least = 10.0**-digits
     if 0 < 100 * share < least:
         return f"< {least:g} %"
-    if 100 - least < 100 * share < 100:
+    if 100 - least < 100 * share <= 100:
         return f"> {100 - least:g} %"
     text = f"{100 * share:.{digits}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"

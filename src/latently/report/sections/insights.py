@@ -37,7 +37,7 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     numbers = study.prepared.row_numbers
     searched = [each.numbered(numbers) for each in _of_search(contents, study)]
     found = ranked([*_of_sections(numbered(contents, numbers)), *_of_columns(contents), *searched])
-    told = [replace(each, code=code_of(each)).to_dict() for each in found]
+    told = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *told]
     return told

@@ -37,10 +37,10 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.123), percent(0.9999), percent(0.0004), percent(1.0), percent(1.25)
-    ('12 %', 'over 99 %', 'under 0.1 %', 'all', '125 %')
+    ('12 %', 'over 99 %', 'under 0.1 %', 'over 99 %', '125 %')
     """
-    if share in (0.0, 1.0):
-        return "all" if share else "0 %"
+    if share == 0.0:
+        return "0 %"
     if share < 0.001:
         return "under 0.1 %"
     if 0.995 < share < 1.005:
