@@ -10,9 +10,10 @@ from latently.cluster import Mixture
 from latently.report.study.association import classed, compare, ranked
 from latently.report.study.curves import Curve, fit_curve
 from latently.report.study.evidence import belief, beliefs, share_interval
-from latently.report.study.groups import _told, _valley, counted
+from latently.report.study.groups import _told
 from latently.report.study.information import Told
 from latently.report.study.strange import _tails
+from latently.report.study.valley import counted, valley
 from latently.report.study.view import View, view_of
 
 RNG = np.random.default_rng(0)
@@ -94,10 +95,10 @@ def test_a_valley_needs_two_peaks():
     rng = np.random.default_rng(0)
     two = np.r_[rng.normal(size=300), 5 + rng.normal(size=300)]
     order = rng.permutation(600)
-    assert _valley(counted(two[order[:300]], two[order[300:]])) < 1e-6
+    assert valley(counted(two[order[:300]], two[order[300:]])) < 1e-6
     draws = (rng.normal, rng.exponential, rng.uniform, rng.standard_cauchy, rng.lognormal)
     for draw in draws:
-        p = [_valley(counted(draw(size=200), draw(size=200))) for _ in range(60)]
+        p = [valley(counted(draw(size=200), draw(size=200))) for _ in range(60)]
         assert np.mean(np.array(p) < 0.05) <= 0.12, draw
 
 
