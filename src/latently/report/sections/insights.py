@@ -4,6 +4,7 @@ from typing import Any
 
 from latently.report.findings.finding import Finding
 from latently.report.sections.anomalies import anomaly_finding
+from latently.report.sections.change import change_findings
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_finding, order_finding
 from latently.report.sections.missing import missing_finding
@@ -37,6 +38,7 @@ def _found(contents: dict[str, Any]) -> list[Finding]:
         made.append(target_finding(target))
     if time.get("trend"):
         made += trend_findings(time)
+    made += change_findings(time)
     if time.get("states", 1) > 1:
         made.append(states_finding(time))
     if clusters.get("n", 1) > 1:
