@@ -109,7 +109,7 @@ def test_columns(found):
             assert list(column["quantiles"]) == ["0.05", "0.25", "0.5", "0.75", "0.95"]
             assert len(column["histogram"]["edges"]) == len(column["histogram"]["counts"]) + 1
             assert sum(column["histogram"]["counts"]) == 400 - column["missing"]
-    assert [column["name"] for column in found["columns"] if column["used"]] == ["a", "b", "c", "d", "kind", "stars"]
+    assert [column["name"] for column in found["columns"] if column["used"]] == ["a", "b", "c", "d", "stars"]
     assert found["columns"][0]["min"] == "2024-01-01"
     assert sum(level["share"] for level in found["columns"][5]["levels"]) == pytest.approx(1)
 
@@ -125,6 +125,9 @@ def test_clusters_and_selection(found):
         assert card["interval"][0] < card["share"] < card["interval"][1]
         assert {"column", "text", "here", "overall", "probability"} == set(card["typical"][0])
     assert sum(card["share"] for card in clusters["cards"]) == pytest.approx(1)
+    assert "kind" not in clusters["columns"]  # the target is a label, not a reason for clusters
+    assert [label["column"] for label in clusters["labels"]] == ["kind"]
+    assert clusters["finer"] is None or set(clusters["finer"]) == {"n", "probability", "sizes", "columns", "text"}
     table = found["selection"]["table"]
     assert sum(line["chosen"] for line in table) == 1
     assert min(table, key=lambda line: line["criterion"])["chosen"]
@@ -139,6 +142,9 @@ def test_the_map(found):
     assert 1 >= drawn["explained"][0] >= drawn["explained"][1] >= 0
     assert set(drawn["columns"]) == {"a", "b", "c", "d", "kind", "stars"}
     assert {*drawn["points"]["cluster"]} == {1, 2}
+    apart = drawn["discriminant"]
+    assert set(apart) == {"x", "y", "x_title", "y_title", "apart", "text"}
+    assert len(apart["x"]) == len(apart["y"]) == 400
     placed = drawn["tsne"]
     assert placed["rows"] == drawn["points"]["row"]
     assert {len(placed[name]) for name in ("x", "y", "rows", "trust")} == {400}
@@ -187,7 +193,10 @@ def test_target_and_time(found):
     assert target["interval"][0] < target["score"] < target["interval"][1]
     assert target["score"] > target["baseline"] + 0.2
     assert len({len(part) for part in target["calibration"].values()}) == 1
-    assert {"column", "gain", "interval"} == set(target["importance"][0])
+    assert {"column", "columns", "gain", "interval"} == set(target["importance"][0])
+    assert [set(model) for model in target["models"]] == 3 * [{"model", "log_loss", "accuracy", "auc"}]
+    assert target["leakage"] == []
+    assert target["unread"] == ["id", "words"]
     time = found["time"]
     assert time["column"] == "day"
     assert time["states"] == len(time["cards"]) == 2

@@ -14,10 +14,11 @@ from latently.report.findings.rules import rules
 from latently.report.findings.slips import slips
 from latently.report.findings.spelling import spellings
 from latently.report.sections.anomalies import anomaly_finding
+from latently.report.sections.change import change_findings
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_findings, order_finding
 from latently.report.sections.missing import missing_finding
-from latently.report.sections.target import target_finding
+from latently.report.sections.target import leakage_findings, target_finding
 from latently.report.sections.time import states_finding
 from latently.report.sections.trend import trend_findings
 from latently.report.study.study import Study
@@ -46,10 +47,12 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
 def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     made = []
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
+    made += leakage_findings(target)
     if target.get("tells"):
         made.append(target_finding(target))
     if time.get("trend"):
         made += trend_findings(time)
+    made += change_findings(time)
     if time.get("states", 1) > 1:
         made.append(states_finding(time))
     if clusters.get("n", 1) > 1:

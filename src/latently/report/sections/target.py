@@ -1,42 +1,29 @@
 """A column to predict: how well the others tell it, on rows held back, and which of them matter."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
-from latently.data import Schema
-from latently.data.schema.column import Column as SchemaColumn
-from latently.decide import Recalibrated
-from latently.predict import BayesianLinearRegression, NaiveBayes, RandomForestClassifier
+from latently.predict import BayesianLinearRegression
 from latently.report.findings.finding import Finding
-from latently.report.study.columns import Column
+from latently.report.prediction.importance import gain, importances
+from latently.report.prediction.leakage import Leak, base_loss, leaks
+from latently.report.prediction.make import MOST_ROWS as MOST_ROWS
+from latently.report.prediction.make import make_task
+from latently.report.prediction.models import Design, Judged, judged, places
+from latently.report.prediction.task import Task
+from latently.report.sections.target_words import class_text, leak_text, more_text, number_text, shown_code
 from latently.report.study.evidence import share_interval
-from latently.report.study.order import inflation_of_mean
-from latently.report.study.study import Skipped, Study
-from latently.report.study.words import counted, cut, listed, number, percent, short
+from latently.report.study.study import Study, aspect
+from latently.report.study.words import cut
 
 Values = NDArray[np.float64]
-_LEAST_ROWS = 40
-MOST_ROWS = 12_000
-_HELD = 0.35
 _BINS = 10
-_TREES = 100
-_SURE = 2.807  # two-sided 0.5 %
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be predicted from what, learnt and held-back rows apart."""
-
-    name: str
-    X: Values
-    y: Values
-    columns: tuple[Column, ...]
-    learn: NDArray[np.int64]
-    held_out: NDArray[np.int64]
-    classes: tuple[str, ...]
+_RARE = 0.8  # share of the most common class, from which accuracy says little
+_SURE = 3.3  # standard errors by which right answers are more than by guessing, if the log loss shows too little
+_ALARM = 0.003  # chance of a false alarm over all columns that are tested beside the target
 
 
 def target(study: Study, name: str) -> dict[str, Any]:
@@ -49,126 +36,132 @@ def target(study: Study, name: str) -> dict[str, Any]:
     name
         The column to predict.
     """
-    column = next(c for c in study.prepared.columns if c.name == name)
-    if column.kind in ("text", "identifier", "constant", "empty", "date") or column.role is None:
-        raise Skipped(f"Column {short(name)} is {column.kind}: a target must be a number or a category that varies.")
-    others = tuple(c for c in study.prepared.used if c.name != name)
-    if not others:
-        raise Skipped("There is no other column to predict the target from.")
-    task = _task(study, column, others)
-    return _classes(study, task) if task.classes else _numbers(study, task)
-
-
-def _task(study: Study, column: Column, others: tuple[Column, ...]) -> Task:
-    y = column.raw if column.role == "numeric" else column.seen
-    rows = np.flatnonzero(~np.isnan(y))
-    if len(rows) < _LEAST_ROWS:
-        raise Skipped(f"Column {short(column.name)} is known in {counted(len(rows), 'row')}: at least 40 are needed.")
-    rng = study.prepared.rng(10)
-    rows = rng.permutation(study.prepared.first(rows))[:MOST_ROWS]
-    if study.time is not None:  # the end is held back: rows between others are told by their neighbours
-        moments = next(c for c in study.prepared.columns if c.name == study.time).raw
-        rows = np.sort(rows)
-        rows = rows[np.argsort(moments[rows], kind="stable")]
-    X = np.column_stack([c.seen[rows] for c in others])
-    cut_at = round(len(rows) * (1 - _HELD))
-    y, classes = y[rows], column.classes if column.role == "codes" else ()
-    learn, held_out = np.arange(cut_at), np.arange(cut_at, len(rows))
-    if classes:
-        common = [k for k in range(len(classes)) if (y[learn] == k).sum() >= 5]
-        if len(common) < 2:
-            raise Skipped(f"Column {short(column.name)} has fewer than two classes of at least 5 rows.")
-        learn, held_out = learn[np.isin(y[learn], common)], held_out[np.isin(y[held_out], common)]
-    return Task(column.name, X, y, others, learn, held_out, classes)
-
-
-# classes
-
-
-def _classes(study: Study, task: Task) -> dict[str, Any]:
-    y = task.y[task.held_out].astype(int)
-    model, named = _best_classifier(task, y)
-    proba = model.predict_proba(task.X[task.held_out])
-    known = np.searchsorted(model.classes_, y)
-    shares = np.bincount(np.searchsorted(model.classes_, task.y[task.learn]), minlength=len(model.classes_))
-    base = np.log((shares + 1) / (shares + 1).sum())
-    right = proba.argmax(axis=1) == known
-    usual = float((known == shares.argmax()).mean())
-    loss = -np.log(np.maximum(proba[np.arange(len(y)), known], 1e-12))
-    told, gain, error = _gain(-base[known] - loss)
-    importance = _importance(study, task, lambda X: _log_loss(model, X, known), loss)
-    return {
-        "name": cut(task.name),
-        "kind": "class",
-        "model": named,
-        "metric": "accuracy",
-        "score": float(right.mean()),
-        "interval": share_interval(float(right.mean()), len(right)),
-        "baseline": usual,
-        "tells": told,
-        "nats": [gain - 1.96 * error, gain + 1.96 * error],
-        "text": _class_text(task, told, float(right.mean()), usual, len(y), importance),
-        "importance": importance,
-        "calibration": _reliability(proba, known),
+    whole = make_task(study, name)
+    with_all = judged(whole)
+    leaking, task, models = leaks(whole, with_all)
+    report = _classes if task.classes else _numbers
+    found = report(study, task, models)
+    full = found if not leaking else report(study, whole, with_all)
+    return found | {
+        "text": found["headline"] + more_text(found, task),
+        "unread": [cut(column) for column in task.unread],
+        "leakage": [_leakage(task, leak, found, full) for leak in leaking],
+        "code": shown_code(study, task, [column for entry in found["importance"] for column in entry["columns"]]),
     }
 
 
-def _best_classifier(task: Task, y: NDArray[np.int64]) -> tuple[Any, str]:
-    """Naive Bayes or a random forest, whichever is less surprised by the rows held back; and what it is called."""
-    X, labels = task.X[task.learn], task.y[task.learn].astype(int)
-    families = {j: "categorical" for j, c in enumerate(task.columns) if c.role == "codes"}
-    bayes = Recalibrated(NaiveBayes(families=families or None)).fit(X, labels)
-    forest = RandomForestClassifier(_TREES, min_samples_leaf=3, m=1.0, schema=_tree_schema(task), random_state=0)
-    forest.fit(X, labels)
-    known = np.searchsorted(bayes.classes_, y)
-    losses = [float(_log_loss(model, task.X[task.held_out], known).mean()) for model in (bayes, forest)]
-    if losses[1] < losses[0]:
-        return forest, "random forest (better than naive Bayes on the rows held back)"
-    return bayes, "naive Bayes, recalibrated (better than a random forest on the rows held back)"
+def _classes(study: Study, task: Task, models: list[Judged]) -> dict[str, Any]:
+    best, known = models[0], places(task)
+    shares = np.bincount(np.searchsorted(np.unique(task.y[task.learn]), task.y[task.learn]))
+    usual = float((known == shares.argmax()).mean())
+    base = base_loss(task)
+    told, nats, error = gain(base - best.loss)
+    hits = best.said.argmax(axis=1) == known
+    told = told or gain(hits.astype(np.float64) - (known == shares.argmax()), _SURE)[0]
+    importance = importances(task, best, study.prepared.rng(11))
+    right = float(hits.mean())
+    auc, auc_error = _auc(best.said, known)
+    is_rare = bool(shares.max() / shares.sum() > _RARE)
+    found = {
+        "name": cut(task.name),
+        "kind": "class",
+        "model": _named(models),
+        "models": [_of_classifier(model, known) for model in models],
+        "metric": "AUC" if is_rare else "accuracy",
+        "score": auc if is_rare else right,
+        "interval": _interval(auc, auc_error) if is_rare else share_interval(right, len(known)),
+        "baseline": 0.5 if is_rare else usual,
+        "tells": told,
+        "nats": [nats - 1.96 * error, nats + 1.96 * error],
+        "accuracy": right,
+        "usual": usual,
+        "auc": auc,
+        "log_loss": best.mean_loss,
+        "log_loss_guessing": float(base.mean()),
+        "rare": _rarest(task) if is_rare else None,
+        "held_out": len(known),
+        "related": [] if told else _related(study, task),
+        "importance": importance,
+        "calibration": _reliability(best.said, known),
+    }
+    return found | {"headline": class_text(found, task)}
 
 
-def _tree_schema(task: Task) -> Schema:
-    return Schema(
-        tuple(
-            SchemaColumn(f"x{j}", "categorical", tuple(range(len(c.classes))))
-            if c.role == "codes"
-            else SchemaColumn(f"x{j}", "numeric")
-            for j, c in enumerate(task.columns)
-        )
-    )
+def _numbers(study: Study, task: Task, models: list[Judged]) -> dict[str, Any]:
+    best, y, base = models[0], task.y[task.held_out], base_loss(task)
+    usual = max(float(base.mean()), 1e-300)
+    told, share, error = gain((base - best.loss) / usual)
+    found = {
+        "name": cut(task.name),
+        "kind": "number",
+        "model": _named(models),
+        "models": [_of_regressor(model, usual) for model in models],
+        "metric": "R2",
+        "score": share,
+        "interval": [share - 1.96 * error, share + 1.96 * error],
+        "baseline": 0.0,
+        "tells": told,
+        "error": float(np.sqrt(best.mean_loss)),
+        "usual": float(np.sqrt(usual)),
+        "held_out": len(y),
+        "related": [] if told else _related(study, task),
+        "importance": importances(task, best, study.prepared.rng(11), usual),
+        "calibration": _coverage(task, best),
+    }
+    return found | {"headline": number_text(found, task)}
 
 
-def _log_loss(model: Any, X: Values, known: NDArray[np.intp]) -> Values:
-    proba = model.predict_proba(X)
-    return np.asarray(-np.log(np.maximum(proba[np.arange(len(known)), known], 1e-12)))
+def _named(models: list[Judged]) -> str:
+    others = " and ".join(model.name for model in models[1:])
+    return f"{models[0].name} (better than {others} on the rows held back)"
 
 
-def _gain(differences: Values) -> tuple[bool, float, float]:
-    """Whether a mean gain is above zero beyond chance, the gain, and its standard error.
+def _of_classifier(model: Judged, known: NDArray[np.intp]) -> dict[str, Any]:
+    right = float((model.said.argmax(axis=1) == known).mean())
+    return {"model": model.name, "log_loss": model.mean_loss, "accuracy": right, "auc": _auc(model.said, known)[0]}
 
-    Gains that resemble those before them count for less.
+
+def _of_regressor(model: Judged, usual: float) -> dict[str, Any]:
+    return {"model": model.name, "R2": 1 - model.mean_loss / usual, "error": float(np.sqrt(model.mean_loss))}
+
+
+def _auc(proba: Values, known: NDArray[np.intp]) -> tuple[float, float]:
+    """Area under the curve, each class against the rest, by their shares; and its standard error.
+
+    The error is that of Hanley and McNeil (1982).
     """
-    rows = len(differences) / inflation_of_mean(differences)
-    mean, error = float(differences.mean()), float(differences.std() / np.sqrt(rows))
-    return bool(mean > _SURE * error and mean > 0), mean, error
+    counts = np.bincount(known, minlength=proba.shape[1])
+    there = np.flatnonzero((counts > 0) & (counts < len(known)))
+    if not len(there):
+        return 0.5, 0.5
+    areas = np.array([roc_auc_score(known == k, proba[:, k]) for k in there])
+    n, m = counts[there], len(known) - counts[there]
+    one, two = areas / (2 - areas), 2 * areas**2 / (1 + areas)
+    squares = (areas * (1 - areas) + (n - 1) * (one - areas**2) + (m - 1) * (two - areas**2)) / (n * m)
+    area, error = (float(np.average(v, weights=n)) for v in (areas, np.sqrt(np.maximum(squares, 0.0))))
+    return area, error
 
 
-def _class_text(
-    task: Task, told: bool, score: float, usual: float, held_out: int, importance: list[dict[str, Any]]
-) -> str:
-    rows, name = f"On {counted(held_out, 'row')} held back", short(task.name)
-    if not told:
-        return f"{rows} the other columns tell nothing about {name} that could be shown."
-    if score <= usual:
-        little = f"the other columns make {name} a little less uncertain, but do not help to guess it"
-        return f"{rows} {little}.{_matter(importance)}"
-    against = f"against {percent(usual)} by always saying the most common class"
-    return f"{rows} {name} is predicted right in {percent(score)}, {against}.{_matter(importance)}"
+def _interval(middle: float, error: float) -> list[float]:
+    return [max(middle - 1.96 * error, 0.0), min(middle + 1.96 * error, 1.0)]
 
 
-def _matter(importance: list[dict[str, Any]]) -> str:
-    names = [entry["column"] for entry in importance if entry["interval"][0] > 0]
-    return f" What matters: {listed(names)}." if names else ""
+def _rarest(task: Task) -> dict[str, Any]:
+    codes, counts = np.unique(task.y, return_counts=True)
+    k = int(counts.argmin())
+    return {"class": cut(task.classes[int(codes[k])]), "share": float(counts[k] / counts.sum())}
+
+
+def _related(study: Study, task: Task) -> list[str]:
+    """Columns that go with the target in all rows, though no model predicts it: the effect is small."""
+    by_name = {c.name: c for c in study.prepared.columns}
+    own = aspect(by_name[task.name], study.prepared.sample)
+    others = [aspect(by_name[name], study.prepared.sample) for name in task.owners]
+    tested = [study.remembered(other) for other in others if other is not None]
+    if own is None or not tested:
+        return []
+    own = study.remembered(own)
+    return [cut(other.name) for other in tested if study.compare(own, other).p < _ALARM / len(tested)]
 
 
 def _reliability(proba: Values, known: NDArray[np.intp]) -> dict[str, list[Any]]:
@@ -182,101 +175,80 @@ def _reliability(proba: Values, known: NDArray[np.intp]) -> dict[str, list[Any]]
     }
 
 
-# numbers
-
-
-def _numbers(study: Study, task: Task) -> dict[str, Any]:
-    features = _Features(task)
-    model = BayesianLinearRegression().fit(features(task.X[task.learn]), task.y[task.learn])
-    y, rows = task.y[task.held_out], features(task.X[task.held_out])
-    mean = model.predict(rows)
-    centre = float(task.y[task.learn].mean())
-    before, after = (y - centre) ** 2, (y - mean) ** 2
-    usual = max(float(before.mean()), 1e-300)
-    told, gain, error = _gain((before - after) / usual)
-    importance = _importance(study, task, lambda X: (y - model.predict(features(X))) ** 2 / usual, after / usual)
-    return {
-        "name": cut(task.name),
-        "kind": "number",
-        "model": "Bayesian linear regression with squares",
-        "metric": "R2",
-        "score": gain,
-        "interval": [gain - 1.96 * error, gain + 1.96 * error],
-        "baseline": 0.0,
-        "tells": told,
-        "error": float(np.sqrt(after.mean())),
-        "text": _number_text(task, told, gain, float(np.sqrt(after.mean())), float(np.sqrt(usual)), importance),
-        "importance": importance,
-        "calibration": _coverage(model, rows, y),
-    }
-
-
-class _Features:
-    """Inputs of a linear model: scores, their squares, indicators of classes and of missing values."""
-
-    def __init__(self, task: Task) -> None:
-        X = task.X[task.learn]
-        self.codes = [len(c.classes) if c.role == "codes" else 0 for c in task.columns]
-        self.absent = [bool(np.isnan(x).mean() > 0.01) for x in X.T]
-        self.middle = np.array([0.0 if np.isnan(x).all() else float(np.nanmean(x)) for x in X.T])
-
-    def __call__(self, X: Values) -> Values:
-        parts = []
-        for j, x in enumerate(X.T):
-            gone = np.isnan(x)
-            if self.codes[j]:
-                parts.append((x[:, None] == np.arange(self.codes[j])).astype(float))
-            else:
-                z = np.clip(np.where(gone, self.middle[j], x), -5.0, 5.0)
-                parts.append(np.column_stack([z, z**2 - 1]))
-            if self.absent[j]:
-                parts.append(gone[:, None].astype(float))
-        return np.hstack(parts)
-
-
-def _number_text(
-    task: Task, told: bool, gain: float, error: float, usual: float, importance: list[dict[str, Any]]
-) -> str:
-    rows, name = f"On {counted(len(task.held_out), 'row')} held back", short(task.name)
-    if not told:
-        return f"{rows} the other columns tell nothing about {name} that could be shown."
-    against = f"predictions are off by {number(error)}, against {number(usual)} by always saying the mean"
-    return (
-        f"{rows} the other columns explain {percent(gain)} of the variance of {name}: {against}.{_matter(importance)}"
-    )
-
-
-def _coverage(model: BayesianLinearRegression, rows: Values, y: Values) -> dict[str, list[Any]]:
-    """How often the model's intervals of a stated probability hold."""
+def _coverage(task: Task, best: Judged) -> dict[str, list[Any]]:
+    """How often intervals of a stated probability hold on the rows held back."""
     levels = [level / _BINS for level in range(1, _BINS)]
-    ends = [model.interval(rows, level).T for level in levels]
-    observed = [float(((low <= y) & (y <= high)).mean()) for low, high in ends]
+    y = task.y[task.held_out]
+    observed = [float(((low <= y) & (y <= high)).mean()) for low, high in _intervals(task, best, levels)]
     return {"predicted": levels, "observed": observed, "count": [len(y)] * len(levels)}
 
 
-# which columns matter
+def _intervals(task: Task, best: Judged, levels: list[float]) -> list[Values]:
+    """Those of a linear model; of a forest, by the errors of the trees that had not seen a row."""
+    if isinstance(best.model, BayesianLinearRegression):
+        rows = Design(task)(task.X[task.held_out])
+        return [best.model.interval(rows, level).T for level in levels]
+    off = task.y[task.learn] - best.model.oob_prediction_
+    ends = [np.quantile(off, [0.5 - level / 2, 0.5 + level / 2]) for level in levels]
+    return [best.said + end[:, None] for end in ends]
 
 
-def _importance(study: Study, task: Task, loss: Any, before: Values) -> list[dict[str, Any]]:
-    """Rise of the loss on the rows held back when a column is shuffled, with a 95 % interval; largest first."""
-    rng = study.prepared.rng(11)
-    made = []
-    for j, column in enumerate(task.columns):
-        X = task.X[task.held_out]
-        X[:, j] = rng.permutation(X[:, j])
-        _, gain, error = _gain(loss(X) - before)
-        made.append({"column": cut(column.name), "gain": gain, "interval": [gain - 1.96 * error, gain + 1.96 * error]})
-    return sorted(made, key=lambda entry: -entry["gain"])
+def _leakage(task: Task, leak: Leak, found: dict[str, Any], full: dict[str, Any]) -> dict[str, Any]:
+    accuracy = "accuracy" if task.classes else "score"
+    entry = {
+        "column": cut(leak.column),
+        "by": "missing" if leak.by_missing else "values",
+        "metric": "accuracy" if task.classes else "R2",
+        "alone": leak.alone,
+        "with": full[accuracy],
+        "without": found[accuracy],
+        "baseline": found["usual"] if task.classes else 0.0,
+        "log_loss": None if not task.classes else {"with": full["log_loss"], "without": found["log_loss"]},
+    }
+    return entry | {"text": leak_text(entry, task.name)}
 
 
 def target_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
+    size = (
+        found["score"] if found["kind"] == "number" else 1 - found["log_loss"] / max(found["log_loss_guessing"], 1e-12)
+    )
+    matter = [column for entry in found["importance"] if entry["interval"][0] > 0 for column in entry["columns"]]
     return Finding(
         "target",
-        found["text"],
+        found["headline"],
         "target",
-        columns=(found["name"], *(entry["column"] for entry in found["importance"])),
+        columns=(found["name"], *matter),
         effect=found["score"],
         measure=found["metric"],
-        interval=tuple(found["interval"]),
+        interval=(found["interval"][0], found["interval"][1]),
+        code=found["code"],
+        importance=0.6 + 0.35 * float(np.clip(size, 0.0, 1.0)),
     )
+
+
+def leakage_findings(found: dict[str, Any]) -> list[Finding]:
+    """Every column that gives the target away, in one sentence each."""
+    return [
+        Finding(
+            "leakage",
+            leak["text"],
+            "target",
+            columns=(leak["column"], found["name"]),
+            effect=leak["alone"],
+            measure=leak["metric"],
+            interval=(min(leak["without"], leak["with"]), max(leak["without"], leak["with"])),
+            code=_leak_code(leak, found),
+            importance=0.98,
+        )
+        for leak in found.get("leakage", [])
+    ]
+
+
+def _leak_code(leak: dict[str, Any], found: dict[str, Any]) -> str:
+    one, other = f"df[{leak['column']!r}]", f"df[{found['name']!r}]"
+    if leak["by"] == "missing":
+        return f"pd.crosstab({one}.isna(), {other}, normalize='index')"
+    if found["kind"] == "class":
+        return f"df.groupby({found['name']!r})[{leak['column']!r}].describe()"
+    return f"{one}.corr({other}, method='spearman')"

@@ -48,6 +48,19 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
+def often(share: float) -> str:
+    """Give a share of rows with a digit more near the top, where it counts; all and none in words.
+
+    Examples
+    --------
+    >>> often(0.8), often(0.976), often(1.0), often(0.0)
+    ('80 %', '97.6 %', 'all of them', 'none of them')
+    """
+    if share in (0.0, 1.0):
+        return "all of them" if share else "none of them"
+    return f"{100 * share:.1f} %" if 0.95 < share < 0.9995 else percent(share)
+
+
 def stamp(seconds: float) -> str:
     """Give seconds since 1970 as a date, with the time unless it is midnight.
 
