@@ -95,7 +95,9 @@ def _judged(lines, left_out):
             continue
         share = sum(line[1] for line in some) / sum(line[2] for line in some)
         wrong = sum(line[3] for line in some) / len(some)
-        print(f"{name}: {len(some)} tables, {100 * share:.0f} % of the facts (goal {100 * FACTS_FOUND:.0f} %), ", end="")
+        print(
+            f"{name}: {len(some)} tables, {100 * share:.0f} % of the facts (goal {100 * FACTS_FOUND:.0f} %), ", end=""
+        )
         print(f"{wrong:.3f} false findings per permuted table (goal {FALSE_FINDINGS:.3f})")
         if name == "all":
             good = good and share >= FACTS_FOUND and wrong <= FALSE_FINDINGS

@@ -32,6 +32,8 @@ def contents(n: int = 600) -> dict[str, Any]:
         "dependencies": _dependencies(rng),
         "target": _target(),
         "time": _time(rng),
+        "table": _table(n),
+        "fixes": [],
         "limits": [
             "Dependence is not cause: no arrow is claimed for any pair of columns.",
             "Clusters are those of the chosen family; another family may cut the rows differently.",
@@ -50,7 +52,27 @@ def _insights() -> list[dict[str, Any]]:
         ("The mean tenure is known to within half a year.", "columns", None, [6.1, 6.6]),
         ("On 2021-03-01 the level of wage changed.", "time", 0.96, None),
     ]
-    return [{"text": t, "section": s, "probability": p, "interval": i} for t, s, p, i in told]
+    kinds = ("clusters", "dependency", "anomaly", "missing_code", "missingness", "drift", "change")
+    about = [["wage"], ["wage", "tenure"], ["wage"], ["commute"], ["age", "sector"], ["tenure"], ["wage"]]
+    rows = [None, None, [4061, 4078], None, None, None, None]
+    return [
+        {"finding": f, "text": t, "section": s, "probability": p, "interval": i, "columns": c, "rows": r, "effect": 3.0}
+        | {"measure": "rows", "code": f'df[{c!r}].describe()  # "<b>"', "kind": "finding"}
+        for (t, s, p, i), f, c, r in zip(told, kinds, about, rows, strict=True)
+    ]
+
+
+def _table(n: int) -> dict[str, Any]:
+    points = _map(np.random.default_rng(0), n)
+    rng = np.random.default_rng(5)
+    listed = [row["row"] for row in _anomalies()["rows"]]
+    rows = [*points["points"]["row"], *listed]
+    wage = [*points["columns"]["wage"], *([-40.0] * len(listed))]
+    sector = [*points["columns"]["sector"], *(["care"] * len(listed))]
+    more = {name: rng.normal(20, 5, len(rows)).round(2).tolist() for name in ("age", "tenure", "commute")}
+    names = [*NAMES[:5], "commute"]
+    values = [wage, more["age"], more["tenure"], sector, ["care"] * len(rows), more["commute"]]
+    return {"columns": names, "row": rows, "head": 5, "values": values, "taken": [[0, 0, "-999"]], "name": None}
 
 
 def _columns() -> list[dict[str, Any]]:
@@ -291,6 +313,9 @@ def hostile(n: int = 60) -> dict[str, Any]:
     evil_names = dict(zip(("wage", "sector", "age"), HOSTILE[1:4], strict=True))
     made = evil(contents(n))
     made["columns"][0]["name"] = "image"
+    names = made["table"]["columns"] = ["constructor", *(f"{HOSTILE[i]} {i}" for i in range(1, 6))]
+    made["columns"][1]["name"], made["columns"][2]["name"] = names[1:3]
+    made["insights"][1] |= {"finding": "dependency", "columns": names[1:3]}
     made["map"]["columns"]["image"] = ["https://evil.example/x.png"] * n
     made["map"]["columns"]["__proto__"] = [HOSTILE[1]] * n
     return made

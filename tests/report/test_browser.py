@@ -82,6 +82,20 @@ class Visit:
         self.page.wait_for_selector("#tip:not([hidden])", timeout=5_000)
         return self.page.locator("#tip").inner_text()
 
+    def key(self, chart: str, *keys: str) -> None:
+        """Go to a chart by the keyboard, and press keys there."""
+        self.page.focus(f"[data-chart='{chart}']")
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def rows(self) -> list[list[str]]:
+        """What the window of rows shows, line by line."""
+        lines = "[...document.querySelectorAll('#rows tbody tr')].map(r => [...r.children].map(c => c.textContent))"
+        found = self.page.evaluate(lines)
+        self.page.keyboard.press("Escape")
+        assert not self.page.locator("#rows").is_visible()
+        return found
+
     def __enter__(self) -> "Visit":
         return self
 
@@ -179,6 +193,84 @@ def test_tables_sort_by_a_click_or_a_key(visit: Visit) -> None:
     assert table.locator("th[aria-sort=descending]").count() == 1
 
 
+def test_a_click_on_a_point_shows_its_row(visit: Visit) -> None:
+    visit.point_at_a_row()
+    visit.page.mouse.down()
+    visit.page.mouse.up()
+    table = contents(N)["table"]
+    at = table["row"].index(contents(N)["map"]["points"]["row"][-1])
+    assert visit.page.locator("#rows h2").inner_text().replace("\u202f", "") == f"Row {table['row'][at]}"
+    shown = dict(zip(*(visit.page.locator(f"#rows {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
+    assert shown["sector"] == table["values"][3][at]
+    assert float(shown["wage"]) == table["values"][0][at]
+    visit.page.keyboard.press("Escape")
+
+
+def test_a_bar_and_a_pair_show_rows_by_the_keyboard(visit: Visit) -> None:
+    table = contents(N)["table"]
+    visit.open_all()
+    visit.key("column-0", "Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "Enter")
+    edges = contents(N)["columns"][0]["histogram"]["edges"]
+    inside = [row for row, v in zip(table["row"], table["values"][0], strict=True) if v and edges[4] <= v < edges[5]]
+    assert [int(line[0].replace("\u202f", "")) for line in visit.rows()] == inside
+    visit.key("dependencies", "Home", "ArrowRight", "Enter")
+    names = visit.page.locator("#rows h2").inner_text().split(" and ")
+    assert names[0] != names[1]
+    visit.page.wait_for_selector("#rows .chart svg")
+    assert visit.page.locator("#rows thead th").all_inner_texts()[1:3] == names
+    assert len(visit.rows()) == 50
+    assert visit.said == []
+
+
+def test_anomalies_and_findings_lead_to_their_rows(visit: Visit) -> None:
+    visit.page.locator("#anomalies tbody [data-row]").first.press("Enter")
+    assert "-40" in visit.page.locator("#rows dd").all_inner_texts()
+    visit.page.locator("#rows").get_by_role("button", name="Close").click()
+    visit.page.locator("[data-rows='2']").press("Enter")
+    assert [line[:2] for line in visit.rows()] == [["4061", "-40"], ["4078", "-40"]]
+
+
+def test_code_is_copied(browser: Any, files: dict[str, Path]) -> None:
+    with Visit(browser, files["good"]) as opened:
+        opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        button = opened.page.locator("[data-copy='code-1']")
+        button.press("Enter")
+        opened.page.wait_for_function("document.querySelector(\"[data-copy='code-1']\").textContent === 'Copied'")
+        assert opened.page.evaluate("navigator.clipboard.readText()") == contents(N)["insights"][1]["code"]
+
+
+def test_every_chart_that_shows_rows_is_reached_by_tab(visit: Visit) -> None:
+    visit.open_all()
+    picks = "[...document.querySelectorAll('.chart.picks')].filter(e => !e.closest('dialog'))"
+    assert visit.page.evaluate(f"{picks}.length") >= 10
+    assert visit.page.evaluate(f"{picks}.every(e => e.tabIndex === 0 && e.ariaLabel.includes('Arrow keys'))")
+
+
+def test_paper_has_the_charts_and_no_buttons(browser: Any, files: dict[str, Path]) -> None:
+    with Visit(browser, files["good"]) as opened:
+        opened.page.emulate_media(media="print")
+        assert opened.page.locator("[data-chart='finding-0'] svg").is_visible()
+        assert opened.page.locator("[data-chart=map] svg").is_visible()
+        assert not opened.page.locator("[data-copy]").first.is_visible()
+
+
+def test_years_and_names_are_written_as_people_do(browser: Any, tmp_path: Path) -> None:
+    given = contents(N)
+    given["columns"][0] |= {"name": "flipper_length_mm", "min": 1950, "max": 2010}
+    given["columns"][0]["histogram"] = {"edges": [1950, 1970, 1990, 2010], "counts": [3, 4, 5]}
+    path = tmp_path / "years.html"
+    Report(given).to_html(path)
+    with Visit(browser, path) as opened:
+        opened.open_all()
+        ticks = opened.page.locator("[data-chart='column-0']").text_content()
+        assert "1970" in ticks
+        assert "1,9" not in ticks
+        name = opened.page.locator("#columns tbody th").first
+        height = "e => e.getClientRects()[0].height"
+        assert name.locator(".whole").evaluate(height) < 1.6 * 16
+        assert "1950" in opened.page.locator("#columns tbody tr").first.inner_text()
+
+
 def test_headings_descend_one_step_at_a_time(visit: Visit) -> None:
     levels = visit.page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))")
     assert levels[0] == 1
@@ -234,9 +326,25 @@ def test_a_hostile_table_does_nothing(attack: Visit, files: dict[str, Path]) -> 
         attack.point_at_a_row()
     assert page.evaluate("window.pwned") is None
     assert page.locator("img, iframe, object, embed, svg[onload], [onerror]").count() == 0
-    assert page.locator("script").count() == 3
+    assert page.locator("script").count() == 4
     assert attack.said == []
     assert attack.asked == [files["hostile"].as_uri()]
+
+
+def test_rows_of_a_hostile_table_are_text(attack: Visit) -> None:
+    page = attack.page
+    for button in ("[data-row]", "[data-rows]"):
+        page.locator(button).first.click()
+        assert page.locator("#rows").is_visible()
+        page.keyboard.press("Escape")
+    for name in ("dependencies", "map", "finding-1"):
+        attack.key(name, "Home", "Enter")
+        assert page.locator("#rows").is_visible()
+        assert page.locator("#rows .inside").inner_text()
+        page.keyboard.press("Escape")
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("img, iframe, object, embed, [onerror]").count() == 0
+    assert attack.said == []
 
 
 def test_the_policy_stops_a_script_that_got_in(attack: Visit) -> None:

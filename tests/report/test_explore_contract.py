@@ -63,7 +63,8 @@ def test_it_is_plain_data_that_json_brings_back(found):
 
 def test_the_top(found):
     assert list(found)[:4] == ["version", "latently", "source", "insights"]
-    assert set(found) == {"version", "latently", "source", "insights", "columns", *SECTIONS, "limits", "warnings"}
+    others = {"columns", "table", "fixes", "limits", "warnings"}
+    assert set(found) == {"version", "latently", "source", "insights", *SECTIONS, *others}
     assert found["version"] == 2
     source = found["source"]
     assert (source["name"], source["rows"], source["columns"], source["rows_used"]) == ("all of it", 400, 11, 400)
@@ -74,13 +75,16 @@ def test_the_top(found):
     assert len(found["limits"]) >= 5
 
 
-def test_insights_are_at_most_seven_with_a_probability_or_an_interval(found):
-    assert 4 <= len(found["insights"]) <= 7
+def test_insights_are_few_with_an_effect_and_lines_of_code(found):
+    assert 4 <= len(found["insights"]) <= 12
     for insight in found["insights"]:
         assert set(insight) == set(KEYS)
         assert insight["finding"] in FINDINGS
         assert insight["section"] in ("columns", "clusters", "anomalies", "missing", "dependencies", "target", "time")
-        assert insight["probability"] is not None or len(insight["interval"]) == 2
+        assert insight["effect"] is not None
+        assert insight["measure"]
+        assert insight["code"]
+        assert "100 %" not in insight["text"]
 
 
 def test_columns(found):
@@ -105,7 +109,7 @@ def test_columns(found):
             assert list(column["quantiles"]) == ["0.05", "0.25", "0.5", "0.75", "0.95"]
             assert len(column["histogram"]["edges"]) == len(column["histogram"]["counts"]) + 1
             assert sum(column["histogram"]["counts"]) == 400 - column["missing"]
-    assert [column["name"] for column in found["columns"] if column["used"]] == ["a", "b", "c", "d", "kind", "stars"]
+    assert [column["name"] for column in found["columns"] if column["used"]] == ["a", "b", "c", "d", "stars"]
     assert found["columns"][0]["min"] == "2024-01-01"
     assert sum(level["share"] for level in found["columns"][5]["levels"]) == pytest.approx(1)
 
@@ -121,6 +125,9 @@ def test_clusters_and_selection(found):
         assert card["interval"][0] < card["share"] < card["interval"][1]
         assert {"column", "text", "here", "overall", "probability"} == set(card["typical"][0])
     assert sum(card["share"] for card in clusters["cards"]) == pytest.approx(1)
+    assert "kind" not in clusters["columns"]  # the target is a label, not a reason for clusters
+    assert [label["column"] for label in clusters["labels"]] == ["kind"]
+    assert clusters["finer"] is None or set(clusters["finer"]) == {"n", "probability", "sizes", "columns", "text"}
     table = found["selection"]["table"]
     assert sum(line["chosen"] for line in table) == 1
     assert min(table, key=lambda line: line["criterion"])["chosen"]
@@ -135,6 +142,9 @@ def test_the_map(found):
     assert 1 >= drawn["explained"][0] >= drawn["explained"][1] >= 0
     assert set(drawn["columns"]) == {"a", "b", "c", "d", "kind", "stars"}
     assert {*drawn["points"]["cluster"]} == {1, 2}
+    apart = drawn["discriminant"]
+    assert set(apart) == {"x", "y", "x_title", "y_title", "apart", "text"}
+    assert len(apart["x"]) == len(apart["y"]) == 400
     placed = drawn["tsne"]
     assert placed["rows"] == drawn["points"]["row"]
     assert {len(placed[name]) for name in ("x", "y", "rows", "trust")} == {400}
@@ -228,3 +238,16 @@ def test_the_example_table_is_described_and_has_something_to_tell():
     assert "scikit-learn" in description
     sections = {insight["section"] for insight in explore(table, target="species").to_dict()["insights"]}
     assert sections == {"clusters", "columns", "anomalies", "missing", "dependencies", "target"}
+
+
+def test_rows_that_it_carries_and_what_there_is_to_mend(found):
+    table = found["table"]
+    assert set(table) == {"columns", "row", "head", "values", "taken", "name"}
+    assert len(table["columns"]) == len(table["values"]) == 11
+    assert {len(values) for values in table["values"]} == {len(table["row"])} == {400}
+    assert table["name"] == "id"
+    codes = {text for column, _, text in table["taken"] if table["columns"][column] == "d"}
+    assert {float(text) for text in codes} == {-999.0}
+    for step in found["fixes"]:
+        assert {"step", "column", "rows", "text"} <= set(step)
+    assert [(step["step"], step["column"]) for step in found["fixes"]] == [("code", "d")]

@@ -10,9 +10,10 @@ from latently.cluster import Mixture
 from latently.report.study.association import classed, compare, ranked
 from latently.report.study.curves import Curve, fit_curve
 from latently.report.study.evidence import belief, beliefs, share_interval
-from latently.report.study.groups import _told, _valley, counted
+from latently.report.study.groups import _told
 from latently.report.study.information import Told
 from latently.report.study.strange import _tails
+from latently.report.study.valley import counted, valley
 from latently.report.study.view import View, view_of
 
 RNG = np.random.default_rng(0)
@@ -94,10 +95,10 @@ def test_a_valley_needs_two_peaks():
     rng = np.random.default_rng(0)
     two = np.r_[rng.normal(size=300), 5 + rng.normal(size=300)]
     order = rng.permutation(600)
-    assert _valley(counted(two[order[:300]], two[order[300:]])) < 1e-6
+    assert valley(counted(two[order[:300]], two[order[300:]])) < 1e-6
     draws = (rng.normal, rng.exponential, rng.uniform, rng.standard_cauchy, rng.lognormal)
     for draw in draws:
-        p = [_valley(counted(draw(size=200), draw(size=200))) for _ in range(60)]
+        p = [valley(counted(draw(size=200), draw(size=200))) for _ in range(60)]
         assert np.mean(np.array(p) < 0.05) <= 0.12, draw
 
 
@@ -198,7 +199,7 @@ def test_tails_of_few_rows_are_taken_with_caution():
         for seed in range(30):
             x = np.abs(np.random.default_rng([seed, rows]).normal(size=rows))
             x[0] = 5.0
-            far.append(_tails(x[:, None], 1.0)[0].log_beyond()[0] - exact)
+            far.append(_tails(x[:, None], 1.0)[0].log_beyond(x)[0] - exact)
         over.append(np.median(far))
         assert np.mean(np.array(far) > 0) >= 0.9, rows  # without caution, one in two would be below
     assert over[0] > over[1] > over[2] > 0
@@ -217,7 +218,7 @@ def test_shape_and_scale_of_a_normal_tail_are_lowered_by_their_errors(rows):
 def test_tails_of_rows_that_resemble_each_other_are_taken_with_more_caution():
     x = np.abs(np.random.default_rng(0).normal(size=(500, 1)))
     x[0] = 6.0
-    plain, shared = (_tails(x, share)[0].log_beyond()[0] for share in (1.0, 5.0))
+    plain, shared = (_tails(x, share)[0].log_beyond(x[:, 0])[0] for share in (1.0, 5.0))
     assert shared > plain + 1
 
 
@@ -225,7 +226,7 @@ def test_the_distance_of_a_chance_is_the_inverse_of_the_chance_of_a_distance():
     x = np.abs(np.random.default_rng(0).standard_t(6, size=(400, 1)))
     x[:3, 0] = [4.0, 6.0, 9.0]
     tail = _tails(x, 1.0)[0]
-    assert [tail.distance(p) for p in tail.log_beyond()[:3]] == pytest.approx([4.0, 6.0, 9.0], rel=1e-6)
+    assert [tail.distance(p) for p in tail.log_beyond(tail.x)[:3]] == pytest.approx([4.0, 6.0, 9.0], rel=1e-6)
 
 
 def test_one_wild_value_does_not_bend_a_small_column():

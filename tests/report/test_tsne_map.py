@@ -7,7 +7,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from latently.embed import map_quality
 from latently.report import explore
 from latently.report.sections.map import linear
-from latently.report.sections.map.tsne import _discriminant, tsne_map
+from latently.report.sections.map.discriminant import discriminant
+from latently.report.sections.map.tsne import tsne_map
 
 
 def rows_in_clusters(n: int, d: int, k: int, gap: float) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +71,7 @@ def test_a_point_is_faint_below_half_way_from_chance_to_perfect():
 def test_the_start_has_the_axes_of_discriminant_analysis(k):
     X, labels = rows_in_clusters(150, 5, k, 3.0)
     peer = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1 / 1.1).fit_transform(X, labels)
-    ours = _discriminant(X, np.eye(k)[labels])
+    ours = discriminant(X, np.eye(k)[labels])
     assert ours.shape == peer.shape
     for one, other in zip(ours.T, peer.T, strict=True):
         # the peer shrinks the total covariance too, which turns its axes a little

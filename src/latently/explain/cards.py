@@ -35,7 +35,7 @@ def cluster_cards(model: Any, X: Any, *, schema: Schema | None = None) -> list[d
         "typical_row" (the row that belongs to it most, of the highest density), and "columns", those that tell
         most first. A column has "column", "kind", "information" (bits that its value tells about whether a row
         belongs to the cluster) and "missing" (share of missing values, in the cluster). A numeric one has "mean",
-        "sd", "median", "low" and "high" (between them lie 80 % of the rows), "mean_rest", "sd_rest",
+        "sd", "median", "low" and "high" (between them lie 80 % of the rows), "mean_rest", "median_rest", "sd_rest",
         "difference" (of the means, in standard deviations of the whole column) and "probability_higher" (that
         a row of the cluster has a higher value than one of the rest). Others have "typical" (the most probable
         category), "probabilities", "probabilities_rest" and "lift" (ratio of the two for the typical one; None if
@@ -113,6 +113,7 @@ def _numeric(v: Array, w: Array) -> dict[str, Any]:
         "low": low,
         "high": high,
         "mean_rest": other,
+        "median_rest": None if other is None else _quantile(v, rest, 0.5),
         "sd_rest": other_sd,
         "difference": None if other is None else ((mean - other) / spread if spread > 0 else 0.0),
         "probability_higher": _probability_higher(v, w, rest),

@@ -8,8 +8,9 @@ serves the light dress, the dark one and paper.
 from collections.abc import Iterator
 from typing import Any
 
+from latently.report.charts_findings import finding_charts
 from latently.report.charts_map import map_chart, tsne_chart
-from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, chart, edge_type, names_axis
+from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, chart, edge_type, names_axis, ticks
 from latently.report.charts_time import time_charts, trend_charts
 from latently.report.figures import number, percent
 
@@ -23,7 +24,8 @@ def charts(contents: dict[str, Any]) -> dict[str, Chart]:
     >>> list(charts({"columns": [column]}))
     ['column-0']
     """
-    return dict(_all(contents))
+    drawn = dict(_all(contents))
+    return drawn | dict(finding_charts(contents, drawn))
 
 
 def made(contents: dict[str, Any], name: str) -> dict[str, Any]:
@@ -35,9 +37,9 @@ def made(contents: dict[str, Any], name: str) -> dict[str, Any]:
 def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
     for place, column in enumerate(contents.get("columns", [])):
         if column.get("histogram"):
-            yield f"column-{place}", histogram(column)
+            yield f"column-{place}", histogram(column, _place(contents, column["name"]))
         elif column.get("levels"):
-            yield f"column-{place}", levels(column)
+            yield f"column-{place}", levels(column, _place(contents, column["name"]))
     if made(contents, "map"):
         yield "map", map_chart(contents["map"])
     if made(made(contents, "map"), "tsne"):
@@ -45,12 +47,12 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
     if made(contents, "selection").get("table"):
         yield "selection", criterion(contents["selection"])
     if made(contents, "dependencies").get("matrix", {}).get("columns"):
-        yield "dependencies", heat_map(contents["dependencies"]["matrix"])
+        yield "dependencies", heat_map(contents["dependencies"]["matrix"], _sentences(contents))
     if any(pattern["columns"] for pattern in made(contents, "missing").get("patterns", [])):
-        yield "missing", patterns(contents["missing"]["patterns"])
+        yield "missing", patterns(contents["missing"]["patterns"], contents.get("table"))
     target = made(contents, "target")
     if target.get("importance"):
-        yield "importance", importance(target["importance"])
+        yield "importance", importance(target["importance"], _place(contents, target.get("name", "")))
     if target.get("calibration", {}).get("predicted"):
         yield "calibration", calibration(target["calibration"])
     yield from trend_charts(made(contents, "time").get("trend", {}).get("parts", []))
@@ -58,23 +60,36 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
         yield from time_charts(contents["time"])
 
 
-def histogram(column: dict[str, Any]) -> Chart:
-    """Draw how many rows fall between any two edges."""
+def _place(contents: dict[str, Any], name: str) -> int | None:
+    """Where a column stands among those of the rows that the page carries."""
+    table = contents.get("table") or {"columns": []}
+    return table["columns"].index(name) if name in table["columns"] else None
+
+
+def _picks(kind: str, column: int | None, **how: Any) -> dict[str, Any]:
+    """What a click shows: rows of the table, if the page carries this column."""
+    return {} if column is None else {"pick": {"kind": kind, "column": column, **how}}
+
+
+def histogram(column: dict[str, Any], at: int | None = None) -> Chart:
+    """Draw how many rows fall between any two edges; `at` is where the rows of the page have the column."""
     edges, counts = column["histogram"]["edges"], column["histogram"]["counts"]
     kind = edge_type(edges)
     scale = {"nice": False} | ({"zero": False} if kind == "quantitative" else {})
-    x = {"field": "from", "type": kind, "title": None, "axis": {"tickCount": 6, "grid": False}, "scale": scale}
+    x = {"field": "from", "type": kind, "title": None, "axis": {"tickCount": 6, "grid": False, **ticks(edges)}}
+    x["scale"] = scale
     y = {"field": "rows", "type": "quantitative", "title": "rows"}
     mark = {"type": "rect", "fill": "var(--c1)", "stroke": "var(--card)", "strokeWidth": 1}
     return chart(
         {"height": 150, "mark": mark, "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}}},
         {"from": edges[:-1], "to": edges[1:], "rows": counts},
         [("from", "from", "number"), ("to", "to", "number"), ("rows", "rows", "number")],
+        **_picks("range", at, last=edges[-1]),
     )
 
 
-def levels(column: dict[str, Any]) -> Chart:
-    """Draw how many rows have each level; those not listed together at the end."""
+def levels(column: dict[str, Any], at: int | None = None) -> Chart:
+    """Draw how many rows have each level, those not listed together at the end; `at` as in `histogram`."""
     listed = column["levels"]
     data = {"level": [item["level"] for item in listed], "rows": [item["count"] for item in listed]}
     if column.get("other"):
@@ -86,6 +101,7 @@ def levels(column: dict[str, Any]) -> Chart:
         {"height": 22 * len(data["level"]), "mark": {"type": "bar", "fill": "var(--c1)"}, "encoding": {"x": x, "y": y}},
         data,
         [("level", "level", "text"), ("rows", "rows", "number")],
+        **_picks("level", at, known=[item["level"] for item in listed]),
     )
 
 
@@ -110,8 +126,14 @@ def criterion(selection: dict[str, Any]) -> Chart:
     return chart({"height": 260, "encoding": {"x": x, "y": y}, "layer": layers}, data, tips)
 
 
-def heat_map(matrix: dict[str, Any]) -> Chart:
-    """Draw the strength of dependence between any two columns."""
+def _sentences(contents: dict[str, Any]) -> list[list[str]] | None:
+    """What is said of pairs of columns; None if the page carries no rows to show with it."""
+    pairs = contents["dependencies"].get("pairs", [])
+    return [[pair["a"], pair["b"], pair["text"]] for pair in pairs] if contents.get("table") else None
+
+
+def heat_map(matrix: dict[str, Any], texts: list[list[str]] | None = None) -> Chart:
+    """Draw the strength of dependence between any two columns; `texts` say how they go together."""
     columns = matrix["columns"]
     cells = [(a, b, row[j]) for a, row in zip(columns, matrix["values"], strict=True) for j, b in enumerate(columns)]
     cells = [cell for cell in cells if cell[0] != cell[1]]
@@ -131,11 +153,12 @@ def heat_map(matrix: dict[str, Any]) -> Chart:
         },
         data,
         [("a", "column", "text"), ("b", "column", "text"), ("strength", "strength", "number")],
+        **({} if texts is None else {"pick": {"kind": "pair", "fields": ["a", "b"], "texts": texts}}),
     )
 
 
-def patterns(found: list[dict[str, Any]]) -> Chart:
-    """Draw which columns are missing together, the most frequent pattern on top."""
+def patterns(found: list[dict[str, Any]], table: dict[str, Any] | None = None) -> Chart:
+    """Draw which columns are missing together, the most frequent pattern on top; `table` has rows to show."""
     columns = list(dict.fromkeys(name for pattern in found for name in pattern["columns"]))[:30]
     labels = [f"{place}.  {percent(pattern['share'])}" for place, pattern in enumerate(found, 1)]
     pairs = [(label, pattern, name) for label, pattern in zip(labels, found, strict=True) for name in columns]
@@ -158,11 +181,18 @@ def patterns(found: list[dict[str, Any]]) -> Chart:
         },
         data,
         [("column", "column", "text"), ("state", "in these rows", "text"), ("rows", "rows", "number")],
+        **({"pick": {"kind": "pattern", "patterns": _gone(labels, found, table["columns"])}} if table else {}),
     )
 
 
-def importance(gains: list[dict[str, Any]]) -> Chart:
-    """Draw what each column adds to the prediction, with its interval."""
+def _gone(labels: list[str], found: list[dict[str, Any]], columns: list[str]) -> dict[str, list[int]]:
+    """Places of the columns that are missing in each pattern, by its label."""
+    names = [[columns.index(name) for name in pattern["columns"] if name in columns] for pattern in found]
+    return dict(zip(labels, names, strict=True))
+
+
+def importance(gains: list[dict[str, Any]], at: int | None = None) -> Chart:
+    """Draw what each column adds to the prediction, with its interval; `at` is the place of the target."""
     data = {
         "column": [gain["column"] for gain in gains],
         "gain": [gain["gain"] for gain in gains],
@@ -177,7 +207,8 @@ def importance(gains: list[dict[str, Any]]) -> Chart:
         {"mark": {"type": "rule", "stroke": "var(--ink)", "strokeWidth": 1.5}, "encoding": ends},
     ]
     tips = [(name, name, "text" if name == "column" else "number") for name in data]
-    return chart({"height": 28 * len(gains), "encoding": {"y": y}, "layer": layers}, data, tips)
+    pick = {} if at is None else {"pick": {"kind": "pair", "fields": ["column"], "with": at}}
+    return chart({"height": 28 * len(gains), "encoding": {"y": y}, "layer": layers}, data, tips, **pick)
 
 
 def calibration(curve: dict[str, Any]) -> Chart:
@@ -206,6 +237,8 @@ def described(name: str, contents: dict[str, Any]) -> str:
     place = name.removeprefix("column-")
     if place != name:
         return f"Distribution of the column {contents['columns'][int(place)]['name']}."
+    if name.startswith("finding-"):
+        return f"Chart of finding {int(name.removeprefix('finding-')) + 1}."
     if name.startswith("trend-"):
         return "A series, its trend, and trend and season together."
     if name.startswith("time-"):

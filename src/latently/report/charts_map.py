@@ -9,6 +9,7 @@ from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, Tip, chart
 from latently.report.figures import number
 
 MISSING, OTHER = "missing", "other"
+_ROW = {"kind": "row"}  # what a click shows
 _QUIET = {MISSING: "var(--faint)", OTHER: "var(--faint)"}
 _CLEAR, _FAINT, _UNPICKED = 0.85, 0.3, 0.06  # opacity of points
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
@@ -19,7 +20,9 @@ def map_chart(section: dict[str, Any]) -> Chart:
     points, columns = section["points"], section["columns"]
     data = {name: points[name] for name in ("row", "x", "y", "cluster", "doubt", "anomaly")}
     data |= {f"c{place}": values for place, values in enumerate(columns.values())}
-    return chart(_spec(section["x_title"], section["y_title"]), data, _tips(columns), colours=_modes(section))
+    return chart(
+        _spec(section["x_title"], section["y_title"]), data, _tips(columns), colours=_modes(section), pick=_ROW
+    )
 
 
 def tsne_chart(section: dict[str, Any]) -> Chart:
@@ -35,7 +38,7 @@ def tsne_chart(section: dict[str, Any]) -> Chart:
     clear = {"param": "pick", "value": _CLEAR}
     spec["encoding"]["opacity"] = {"condition": [faint, clear], "value": _UNPICKED}
     tips = [*_tips(section["columns"]), ("trust", "trust in this place", "percent")]
-    return chart(spec, data, tips, colours=_modes(section), joins="map")
+    return chart(spec, data, tips, colours=_modes(section), joins="map", pick=_ROW)
 
 
 def _modes(section: dict[str, Any]) -> list[dict[str, Any]]:

@@ -46,6 +46,18 @@ def names_axis(limit: int) -> dict[str, Any]:
     return {"labelLimit": limit, "domain": False, "ticks": False, "grid": False, "labelPadding": 6}
 
 
+def ticks(values: Sequence[Any]) -> dict[str, Any]:
+    """Give the format of an axis on which four digits stand together: 1950 may be a year.
+
+    Examples
+    --------
+    >>> ticks([1950, 2000]), ticks([0.5, 20])
+    ({'format': '~f'}, {})
+    """
+    sizes = [abs(value) for value in values if isinstance(value, int | float)]
+    return {"format": "~f"} if sizes and 1000 <= max(sizes) < 10_000 else {}
+
+
 def edge_type(values: Sequence[Any]) -> str:
     """Tell what an axis is for: numbers, moments in time, or else places in an order.
 

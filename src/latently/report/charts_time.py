@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from latently.report.charts_parts import PALETTE, Chart, as_numbers, chart, edge_type
+from latently.report.charts_parts import PALETTE, Chart, as_numbers, chart, edge_type, ticks
 
 # So many columns are drawn, one below the other.
 MOST = 6
@@ -21,7 +21,7 @@ class _Axis:
 
     def channel(self, field: str) -> dict[str, Any]:
         scale: dict[str, Any] = {"nice": False} | ({"zero": False} if self.kind == "quantitative" else {})
-        axis = {"tickCount": 6, "grid": False}
+        axis = {"tickCount": 6, "grid": False, **ticks(self.at)}
         return {"field": field, "type": self.kind, "title": None, "axis": axis, "scale": scale}
 
 

@@ -36,17 +36,15 @@ from latently.report.sections.target import target as predict
 from latently.report.sections.time import MOST_ROWS as TIME_ROWS
 from latently.report.sections.time import time as follow
 from latently.report.study.columns import Codes, Column, judge
-from latently.report.study.groups import separate
-from latently.report.study.model import FIT_ROWS, fit_model, without
-from latently.report.study.prepare import FEW_FAR, Prepared, prepare
-from latently.report.study.strange import strangeness
+from latently.report.study.learning import learn
+from latently.report.study.model import FIT_ROWS
+from latently.report.study.prepare import Prepared, prepare
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut
 
 MAX_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 10
 _TEXT: Final = (".csv", ".tsv", ".tab", ".txt")
-_DOUBTFUL: Final = -9.2  # log of a chance of one in ten thousand
 _PARTS: Final = ("reading", "model", "clusters", "anomalies", "missing", "dependencies", "target", "time", "done")
 Progress = Callable[[str, float], None]
 Tell = Callable[[str], None]
@@ -148,11 +146,11 @@ def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Exp
     judged = [judge(read_column(view, asked.row_numbers), asked.codes) for view in views]
     check_names([column.name for column in judged], target=asked.target, time=asked.time)
     judged = [_unmodelled(column) if column.name == asked.time else column for column in judged]
-    prepared = prepare(judged, len(judged[0].raw), asked.max_rows, asked.seed)
+    prepared = prepare(judged, len(judged[0].raw), asked.max_rows, asked.seed, asked.target)
     prepared = replace(prepared, row_numbers=asked.row_numbers)
     tell("model")
     study = _study(Study(prepared, time=asked.time), tell)
-    contents = _source(prepared, asked.name, asked.total_rows)
+    contents = _source(study.prepared, asked.name, asked.total_rows)
     contents |= _sections(study, asked, tell)
     contents["source"]["sampled"] = _sampled(contents, prepared, asked.total_rows)
     contents |= {
@@ -162,7 +160,7 @@ def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Exp
     }
     contents = numbered(contents, asked.row_numbers)
     contents["fixes"] = steps(prepared, contents["insights"], from_text=asked.from_text)
-    contents["table"] = excerpt(views, contents, asked.row_numbers)
+    contents["table"] = excerpt(views, prepared, contents)
     name_rows(contents)
     tell("done")
     return contents, explored(study, asked.row_numbers)
@@ -199,17 +197,7 @@ def _study(study: Study, tell: Tell) -> Study:
     prepared = study.prepared
     if why_not := _why_not(prepared):
         return replace(study, why_not=why_not)
-    fitted = fit_model(prepared)
-    tell("clusters")
-    separation = separate(prepared, fitted, study.order if study.time else None)
-    tell("anomalies")
-    strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
-    # numbers that do not belong have widened the model: it is fitted again without them
-    doubtful = strange.cells < _DOUBTFUL
-    if 0 < doubtful.any(axis=1).mean() <= FEW_FAR:
-        fitted = without(prepared, fitted, doubtful)
-        strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
-    return replace(study, fitted=fitted, separation=separation, strange=strange)
+    return learn(study, tell)
 
 
 def _source(prepared: Prepared, name: str | None, total_rows: int | None) -> dict[str, Any]:

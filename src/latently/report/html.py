@@ -7,6 +7,7 @@ nothing may be loaded, sent, framed or evaluated besides.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
@@ -15,10 +16,13 @@ from typing import Any
 from latently._version import __version__
 from latently.report import figures
 from latently.report.charts import charts, described
-from latently.report.charts_parts import Chart
+from latently.report.charts_findings import kinds_of, pair_specs
+from latently.report.charts_parts import untaken
 
 # What could end a script element or a string, in JSON that stands in a page.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_LISTED = 200  # rows of a finding
+_SHORT = 24  # characters of a name that stays on one line
 _SECTIONS = (
     ("target", "Target"),
     ("time", "Time"),
@@ -26,6 +30,7 @@ _SECTIONS = (
     ("anomalies", "Anomalies"),
     ("missing", "Missing values"),
     ("dependencies", "Dependencies"),
+    ("table", "First rows"),
     ("columns", "Columns"),
     ("selection", "Choice of model"),
     ("limits", "What this cannot tell"),
@@ -42,7 +47,8 @@ def page(contents: dict[str, Any]) -> str:
     (True, False)
     """
     drawn = charts(contents)
-    style, bundle, script = _asset("style.css"), _vendored(), _asset("page.js")
+    style, bundle = _asset("style.css"), _vendored()
+    script = _asset("page.js").replace("/* rows */\n", _asset("rows.js"))
     return str(
         _environment()
         .get_template("page.html")
@@ -52,6 +58,8 @@ def page(contents: dict[str, Any]) -> str:
             has_chart=drawn.__contains__,
             describe=lambda name: described(name, contents),
             state=_payload(drawn),
+            rows=_payload(_rows(contents)),
+            convention=figures.CONVENTION,
             style=style,
             bundle=bundle if drawn else "",
             script=script,
@@ -65,12 +73,28 @@ def _complete(contents: dict[str, Any]) -> dict[str, Any]:
     empty: dict[str, Any] = {name: {} for name, _ in _SECTIONS} | {"map": {}}
     lists: dict[str, Any] = {name: [] for name in ("insights", "columns", "limits", "warnings")}
     given = {name: value for name, value in contents.items() if value is not None}
+    empty["table"] = {}
     return empty | lists | {"source": {}, "latently": __version__} | given
 
 
-def _payload(drawn: dict[str, Chart]) -> str:
-    """Write the charts as JSON that can stand between script tags."""
-    text = json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _rows(contents: dict[str, Any]) -> dict[str, Any]:
+    """Give the rows that the page carries, and what its script needs to show them."""
+    nothing: dict[str, Any] = {"columns": [], "row": [], "values": [], "taken": []}
+    table = {key: (contents.get("table") or nothing).get(key, []) for key in nothing}
+    found = [
+        {"text": each["text"], "columns": each.get("columns") or [], "rows": (each.get("rows") or [])[:_LISTED]}
+        for each in contents.get("insights", [])
+    ]
+    kinds, strange = kinds_of(contents), (contents.get("anomalies") or {}).get("rows", [])
+    about = {"total": contents.get("source", {}).get("rows", 0), "kinds": [kinds.get(n) for n in table["columns"]]}
+    about["strange"] = [row["row"] for row in strange]
+    safe: dict[str, Any] = untaken(table | about | {"findings": found, "pairs": pair_specs()})
+    return safe
+
+
+def _payload(data: dict[str, Any]) -> str:
+    """Write data as JSON that can stand between script tags."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign, safe in _UNSAFE.items():
         text = text.replace(sign, safe)
     return text
@@ -107,9 +131,20 @@ def _environment() -> Any:
         ) from None
     loader = PackageLoader("latently.report")
     made_by = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_together)
+    made_by.filters["column"] = _column_name
     writers = (figures.number, figures.percent, figures.interval, figures.counted, spark)
     made_by.filters |= {writer.__name__: _lenient(writer) for writer in writers}
     return made_by
+
+
+def _column_name(name: Any) -> Any:
+    """Write the name of a column so that it breaks where its parts do, and not at all if it is short."""
+    from markupsafe import Markup, escape
+
+    text = str(name)
+    if len(text) <= _SHORT and not re.search(r"\s", text):
+        return Markup('<span class="whole">{}</span>').format(text)
+    return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_.\-/])", text))
 
 
 def _together(value: Any) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from latently.report.charts import made
-from latently.report.figures import certainty, counted, interval, number, percent
+from latently.report.figures import CONVENTION, certainty, counted, interval, number, percent
 
 # Signs that Markdown, or HTML inside it, would obey.
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -77,6 +77,8 @@ def _top(contents: dict[str, Any]) -> Iterator[str]:
     if source.get("rows_used", source.get("rows")) != source.get("rows"):
         facts.append(f"looked at {counted(source['rows_used'], 'row')}")
     yield ", ".join(facts)
+    if contents.get("table"):
+        yield CONVENTION
     if source.get("sampled"):
         yield f"Computed on a sample of the rows: {plain(', '.join(source['sampled']))}."
     yield from (f"Note: {plain(sentence)}" for sentence in contents.get("warnings", []))
@@ -126,10 +128,14 @@ def _anomalies(part: dict[str, Any]) -> Iterator[str]:
     if "agreement" in part:
         yield part["agreement"]["text"]
     rows = [
-        (row["row"], percent(row["probability"]), row["surprise"], "; ".join(r["text"] for r in row["reasons"]))
+        (_named(row), percent(row["probability"]), row["surprise"], "; ".join(r["text"] for r in row["reasons"]))
         for row in part.get("rows", [])
     ]
     yield _table(("row", "does not belong", "surprise (nats)", "why"), rows)
+
+
+def _named(row: dict[str, Any]) -> str:
+    return f"{number(row['row'])} ({row['name']})" if row.get("name") else number(row["row"])
 
 
 def _missing(part: dict[str, Any]) -> Iterator[str]:

@@ -9,42 +9,71 @@ from numpy.typing import NDArray
 from latently.data.tables.column_view import ColumnView
 from latently.report.act.numbering import identifying
 from latently.report.reading.table import plain_cells
+from latently.report.study.columns import Column
+from latently.report.study.prepare import Prepared
+from latently.report.study.words import cut, stamp
 
 Contents = dict[str, Any]
 HEAD: Final = 10
 _CELLS, _ROWS, _COLUMNS = 24_000, 1000, 100
+_TAKEN: Final = 2000  # cells of which it is said what stood there
 _EACH: Final = 50  # rows of one finding
 
 
-def excerpt(views: Sequence[ColumnView], contents: Contents, numbers: NDArray[np.int64] | None) -> Contents:
-    """Pick rows of the table, as they stood there.
+def excerpt(views: Sequence[ColumnView], prepared: Prepared, contents: Contents) -> Contents:
+    """Pick rows of the table.
 
     Parameters
     ----------
     views
         The columns as they came.
+    prepared
+        The table as it was read.
     contents
         The report so far; rows are counted as in the whole table.
-    numbers
-        (n,) number of each row in the whole; None if the table is the whole.
 
     Returns
     -------
     dict
-        "columns", "row" (numbers), "head" (how many of them are the first rows), "values" (a list for each column)
-        and "name" (the column that names the rows, or None).
+        "columns", "row" (numbers), "head" (how many of them are the first rows), "values" (a list for each column),
+        "taken" (what stood where the report took a value as missing: place of the column, place of the row, text) and
+        "name" (the column that names the rows, or None).
     """
-    kept = _columns(views, contents)
-    n = len(views[0].data)
+    kept, numbers, n = _columns(views, contents), prepared.row_numbers, prepared.rows
     rows = _rows(contents, numbers, n, min(_ROWS, _CELLS // len(kept)))
     named = identifying(contents["columns"], n)
+    stood = [plain_cells(views[j], rows) for j in kept]
+    values = [_values(prepared.columns[j], rows, cells) for j, cells in zip(kept, stood, strict=True)]
     return {
         "columns": [contents["columns"][j]["name"] for j in kept],
         "row": (rows if numbers is None else numbers[rows]).tolist(),
         "head": min(HEAD, n),
-        "values": [plain_cells(views[j], rows) for j in kept],
+        "values": values,
+        "taken": _taken(values, stood),
         "name": named if named in {contents["columns"][j]["name"] for j in kept} else None,
     }
+
+
+def _values(column: Column, rows: NDArray[np.intp], stood: list[Any]) -> list[Any]:
+    """Cells as the report read them: numbers and dates as such, None where it takes a value as missing."""
+    raw = column.raw[rows].tolist()
+    if column.levels:
+        return [None if np.isnan(v) else cell for v, cell in zip(raw, stood, strict=True)]
+    if column.moments:
+        return [None if np.isnan(v) else stamp(v) for v in raw]
+    return [None if np.isnan(v) else _number(v) for v in raw]
+
+
+def _number(value: float) -> int | float:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else float(f"{value:.7g}")
+
+
+def _taken(values: list[list[Any]], stood: list[list[Any]]) -> list[list[Any]]:
+    found = []
+    for j, (seen, cells) in enumerate(zip(values, stood, strict=True)):
+        pairs = enumerate(zip(seen, cells, strict=True))
+        found += [[j, at, cut(cell)] for at, (value, cell) in pairs if value is None and cell is not None]
+    return found[:_TAKEN]
 
 
 def _columns(views: Sequence[ColumnView], contents: Contents) -> list[int]:

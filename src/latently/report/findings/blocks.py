@@ -42,13 +42,15 @@ class Block:
     hub: bool
 
 
-def blocks(strengths: Values, ordered: NDArray[np.bool_]) -> list[Block]:
+def blocks(strengths: Values, correlations: Values, ordered: NDArray[np.bool_]) -> list[Block]:
     """Group links between columns, the strongest groups first.
 
     Parameters
     ----------
     strengths
         (d, d) strength of each link, 0 where there is none.
+    correlations
+        (d, d) size of the correlation of each link, by which columns move together.
     ordered
         (d,) whether a column has an order, so that it can move with others.
 
@@ -57,13 +59,13 @@ def blocks(strengths: Values, ordered: NDArray[np.bool_]) -> list[Block]:
     >>> links = np.zeros((5, 5))
     >>> for i, j, r in [(0, 1, 0.9), (0, 2, 0.8), (1, 2, 0.85), (3, 4, 0.4)]:
     ...     links[i, j] = links[j, i] = r
-    >>> [block.columns for block in blocks(links, np.ones(5, dtype=bool))]
-    [(0, 1, 2), (3, 4)]
+    >>> [block.columns for block in blocks(links, links, np.ones(5, dtype=bool))]
+    [(1, 0, 2), (3, 4)]
     """
     left = np.where(strengths >= _LEAST, strengths, 0.0)
     found = []
-    for members in _together(strengths, ordered):
-        inner = strengths[np.ix_(members, members)]
+    for members in _together(correlations, ordered):
+        inner = correlations[np.ix_(members, members)]
         a, b = np.unravel_index(int(inner.argmax()), inner.shape)
         mean = float(inner.sum() / (len(members) * (len(members) - 1)))
         order = np.argsort(-inner.sum(axis=0), kind="stable")

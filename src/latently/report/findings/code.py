@@ -1,21 +1,25 @@
 """Lines of pandas that show a finding in a frame `df`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from latently.report.findings.finding import Finding
 
 _IMPORT: Final = "import pandas as pd\n"
 _MOST: Final = 8
+_IN_TIME: Final = ("trend", "season", "states", "change", "drift")
 
 
-def code_of(finding: Finding) -> str:
+def code_of(finding: Finding, time: str | None = None) -> str:
     """Write the lines that show a finding; nothing, if names are too long to be written.
 
     Parameters
     ----------
     finding
         What was found.
+    time
+        The column that orders the rows.
 
     Examples
     --------
@@ -24,7 +28,8 @@ def code_of(finding: Finding) -> str:
     """
     if finding.code or any(name.endswith("…") for name in finding.columns):
         return finding.code
-    return _WRITERS[finding.finding](finding)
+    along = replace(finding, columns=(time, *(c for c in finding.columns if c != time))) if time else finding
+    return _WRITERS[finding.finding](along if finding.finding in _IN_TIME else finding)
 
 
 def name(column: str) -> str:
@@ -70,7 +75,8 @@ def _missingness(finding: Finding) -> str:
 
 
 def _along(finding: Finding) -> str:
-    return f"df[{names(finding.columns)}].rolling(12).mean()" if False else f"df[{names(finding.columns)}]"
+    """The columns in the order of time, if it is named first."""
+    return f"df.sort_values({name(finding.columns[0])})[{names(finding.columns)}]"
 
 
 def _target(finding: Finding) -> str:

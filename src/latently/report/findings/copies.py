@@ -10,11 +10,11 @@ from latently.report.findings.finding import Finding
 from latently.report.findings.rank import importance
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
-from latently.report.study.repeats import near_pairs, telling
+from latently.report.study.repeats import LOG_CHANCE, chance_of_pairs, near_pairs, telling
 from latently.report.study.words import cut, percent, short
 
 _LISTED: Final = 1000
-_MOST_ROWS: Final = 50_000
+_MOST_CELLS: Final = 2_000_000
 
 
 def copies(prepared: Prepared) -> list[Finding]:
@@ -27,15 +27,18 @@ def copies(prepared: Prepared) -> list[Finding]:
     """
     columns = telling(prepared.columns)
     rows = np.arange(prepared.rows) if prepared.copies is None else np.flatnonzero(~prepared.copies)
-    pairs = near_pairs([column.raw[rows] for column in columns]) if 20 <= len(rows) <= _MOST_ROWS else []
+    small = len(rows) >= 20 and len(rows) * len(columns) <= _MOST_CELLS
+    values = [column.raw[rows] for column in columns] if small else []
+    pairs = near_pairs(values)
     near = [(int(rows[a]), int(rows[b]), j) for a, b, j in pairs]
     few = [pair[1] for pair in near if pair[2] < 0]
     gone = np.array(few, dtype=np.int64) if prepared.copies is None else np.flatnonzero(prepared.copies)
-    found = [_exact(prepared, gone), _near(columns, [pair for pair in near if pair[2] >= 0], prepared.rows)]
+    sure = prepared.copies is not None or chance_of_pairs(values) < LOG_CHANCE
+    found = [_exact(prepared, gone, sure), _near(columns, [pair for pair in near if pair[2] >= 0], prepared.rows)]
     return [each for each in found if each is not None]
 
 
-def _exact(prepared: Prepared, rows: NDArray[np.int64]) -> Finding | None:
+def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool) -> Finding | None:
     if not len(rows):
         return None
     are = "row repeats" if len(rows) == 1 else "rows repeat"
@@ -49,7 +52,7 @@ def _exact(prepared: Prepared, rows: NDArray[np.int64]) -> Finding | None:
         effect=len(rows),
         measure="rows",
         code=_duplicated(telling(prepared.columns), prepared.columns),
-        importance=importance("duplicates", 0.3 if prepared.copies is None else 0.6 + share),
+        importance=importance("duplicates", 0.6 + share if sure else 0.3),
     )
 
 

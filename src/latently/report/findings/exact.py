@@ -117,7 +117,9 @@ def _coded(column: Column, sample: Ints) -> _Coded | None:
 
 
 def _between(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, sample: Ints) -> list[Exact]:
-    """What two columns fix of each other; a copy or a unit is told once."""
+    """What two columns fix of each other; a copy or a unit is told once, as one of the column with the shorter name."""
+    if len(b.column.name) < len(a.column.name):
+        a, b, a_head, b_head = b, a, b_head, a_head
     if a.is_number and b.is_number and (line := _line(a, b, first)) is not None:
         return [line]
     found = [

@@ -1,7 +1,8 @@
 """One finding of a report: the record that every section and every search makes."""
 
+import re
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ Kind = Literal[
     "order",
     "drift",
 ]
+_ROWS: Final = re.compile(r"\b(?:[Rr]ow \d+|[Rr]ows \d+( and \d+)?)\b")  # how texts speak of rows
+_DIGITS: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,10 @@ class Finding:
         """The finding with rows by their numbers in the whole table; None if the table is the whole."""
         if numbers is None or self.rows is None:
             return self
-        return replace(self, rows=tuple(int(numbers[row]) for row in self.rows))
+        rows = {row: int(numbers[row]) for row in self.rows}
+        text = _ROWS.sub(lambda part: _DIGITS.sub(lambda d: str(rows.get(int(d[0]), d[0])), part[0]), self.text)
+        code = f"df.iloc[{list(rows.values())[:20]}]" if self.code.startswith("df.iloc[") else self.code
+        return replace(self, rows=tuple(rows.values()), text=text, code=code)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain data."""

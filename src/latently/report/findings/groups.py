@@ -1,5 +1,6 @@
 """Dependent pairs of columns as few findings, each told by its clearest pair."""
 
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from latently.report.findings.blocks import Block, blocks
 from latently.report.findings.exact import Exact
 from latently.report.findings.sentences import told
-from latently.report.study.association import Aspect, Pair
+from latently.report.study.association import Aspect, Pair, rank_correlation
 from latently.report.study.evidence import belief
 from latently.report.study.study import Study
 from latently.report.study.words import cut, listed, short
@@ -36,13 +37,18 @@ def grouped(
         Columns that follow from another: a copy is left out, and what one column fixes is told elsewhere.
     """
     d = len(study.aspects)
-    links = np.zeros((d, d))
-    for (i, j), strength in strengths.items():
-        links[i, j] = links[j, i] = strength
-    _forget(links, [aspect.name for aspect in study.aspects], exact)
     ordered = np.array([aspect.is_graded for aspect in study.aspects], dtype=bool)
+    links, moves = np.zeros((d, d)), np.zeros((d, d))
+    for (i, j), strength in strengths.items():
+        pair = sure[i, j]
+        r = abs(pair.correlation) if pair.correlation is not None and ordered[i] and ordered[j] else None
+        moves[i, j] = moves[j, i] = r or 0.0
+        # what a reader sees in the table counts, where a rising or falling line is the clearest sign
+        links[i, j] = links[j, i] = strength if r is None or not pair.by_rank else r
+    for table in (links, moves):
+        _forget(table, [aspect.name for aspect in study.aspects], exact)
     tests = d * (d - 1) // 2
-    return [_group(study, block, sure, tests) for block in blocks(links, ordered)]
+    return [_group(study, block, sure, tests) for block in blocks(links, moves, ordered)]
 
 
 def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
@@ -93,9 +99,10 @@ def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]
         falls = [name for name in names if name not in falls]
     size = _NUMBERS[len(names) - 3] if len(names) - 3 < len(_NUMBERS) else str(len(names))
     down = f"; {listed(falls)} {'falls' if len(falls) == 1 else 'fall'} when the others rise" if falls else ""
-    all_names = listed(names, _MOST_NAMES)
-    text = f"These {size} columns move together (mean correlation {block.strength:.2f}): {all_names}{down}."
-    return text, block.strength, "correlation"
+    members = [study.aspects[i] for i in block.columns[:_MOST_NAMES]]
+    mean = float(np.mean([abs(rank_correlation(a, b)) for a, b in combinations(members, 2)]))
+    text = f"These {size} columns move together (mean rank correlation {mean:.2f}): {listed(names, _MOST_NAMES)}{down}."
+    return text, mean, "correlation"
 
 
 def _sign(first: int, other: int, sure: Pairs) -> float:

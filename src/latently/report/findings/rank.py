@@ -44,10 +44,10 @@ def ranked(findings: list[Finding]) -> list[Finding]:
 
     Examples
     --------
+    >>> from functools import partial
     >>> copy = Finding("redundant", "b repeats a.", "dependencies", effect=1, measure="columns")
-    >>> weak, strong = (
-    ...     Finding("dependency", "a rises with b.", "dependencies", effect=r, measure="correlation") for r in (0.3, 0.9)
-    ... )
+    >>> rises = partial(Finding, "dependency", "a rises with b.", "dependencies", measure="correlation")
+    >>> weak, strong = rises(effect=0.3), rises(effect=0.9)
     >>> [(f.finding, f.effect) for f in ranked([copy, weak, strong])]
     [('dependency', 0.9), ('dependency', 0.3), ('redundant', 1)]
     """

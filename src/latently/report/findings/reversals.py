@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
-from scipy.stats import rankdata
 
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
@@ -17,7 +16,7 @@ from latently.report.study.association import Aspect
 from latently.report.study.evidence import belief
 from latently.report.study.order import inflation, memory
 from latently.report.study.study import Study
-from latently.report.study.words import cut, short
+from latently.report.study.words import cut, listed, short
 
 Values = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -44,16 +43,30 @@ def reversals(study: Study) -> list[Finding]:
     binary = [a for a in study.aspects if a.width == 2]
     rates = [(y, x) for y, x in combinations(binary, 2)]
     tests = 2 * max(len(groups) * len(rates), 1)
-    found = [*_turned_correlations(study, groups, numbers), *_turned_rates(groups, rates, tests)]
-    best: dict[tuple[str, ...], Finding] = {}
-    for each in sorted(found, key=lambda f: -f.importance):  # the group that explains most
-        best.setdefault(each.columns[:2], each)
-    return list(best.values())[:_MOST]
+    found = [*_told_together(_turned_correlations(study, groups, numbers)), *_turned_rates(groups, rates, tests)]
+    return sorted(found, key=lambda each: -each.importance)[:_MOST]
 
 
 def _is_group(study: Study, aspect: Aspect) -> bool:
     column = next(c for c in study.prepared.columns if c.name == aspect.name)
     return column.kind in ("categorical", "ordinal")
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """Two columns whose correlation turns round within the groups of a third."""
+
+    a: str
+    b: str
+    group: str
+    pool: float
+    within: float
+    probability: float
+
+    @property
+    def size(self) -> float:
+        """The smaller of the two correlations."""
+        return min(abs(self.pool), abs(self.within))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +91,11 @@ def _centred(Z: Values, seen: Values, codes: Ints, width: int) -> Values:
     return np.asarray((Z - means[codes]) * seen)
 
 
-def _turned_correlations(study: Study, groups: list[Aspect], numbers: list[Aspect]) -> Iterator[Finding]:
+def _turned_correlations(study: Study, groups: list[Aspect], numbers: list[Aspect]) -> Iterator[_Turn]:
     if len(numbers) < 2 or not groups:
         return
     seen = np.stack([a.codes >= 0 for a in numbers], axis=1).astype(float)
-    Z = np.stack([_ranks(a) for a in numbers], axis=1)
+    Z = np.stack([a.ranks for a in numbers], axis=1) / len(seen)
     share = _shares(study, groups, Z, seen)
     pairs = len(numbers) * (len(numbers) - 1) // 2
     tests = pairs * len(groups)
@@ -98,16 +111,8 @@ def _turned_correlations(study: Study, groups: list[Aspect], numbers: list[Aspec
             p = _p(pool, i, j, share[i, j], 2), _p(within, i, j, share[i, j], 1 + group.width)
             clear = p[0] <= ALARM / pairs and p[1] <= ALARM / tests
             if clear and _agree(inner[:, [i, j]], s[:, [i, j]], codes, within.r[i, j]):
-                yield _told(numbers[i], numbers[j], group, pool.r[i, j], within.r[i, j], max(p), pairs)
-
-
-def _ranks(aspect: Aspect) -> Values:
-    """Ranks from 0 to 1, less their mean; 0 where missing."""
-    seen = aspect.codes >= 0
-    ranks = np.zeros(len(seen))
-    if aspect.scores is not None:
-        ranks[seen] = rankdata(aspect.scores[seen]) / seen.sum() - 0.5
-    return ranks
+                names = numbers[i].name, numbers[j].name, group.name
+                yield _Turn(*names, float(pool.r[i, j]), float(within.r[i, j]), belief(max(p), pairs))
 
 
 def _shares(study: Study, groups: list[Aspect], Z: Values, seen: Values) -> Values:
@@ -146,25 +151,48 @@ def _agree(z: Values, seen: Values, codes: Ints, r: float) -> bool:
     return bool(rows) and float(np.average(signs, weights=rows)) > 0.8
 
 
-def _told(a: Aspect, b: Aspect, group: Aspect, pool: float, within: float, p: float, tests: int) -> Finding:
-    verbs = ("falls", "rises") if pool < 0 else ("rises", "falls")
-    one, other, by = short(a.name), short(b.name), short(group.name)
-    text = (
-        f"{one} {verbs[0]} with {other} in the whole table (correlation {pool:.2f}), but {verbs[1]} with it within "
-        f"each {by} (correlation {within:.2f})."
+def _told_together(found: Iterator[_Turn]) -> list[Finding]:
+    """A finding for each group, by the column that most of the turned pairs share; each pair in its best group."""
+    best: dict[tuple[str, str], _Turn] = {}
+    for turn in sorted(found, key=lambda turn: -turn.size):
+        best.setdefault((turn.a, turn.b), turn)
+    made = []
+    for group in dict.fromkeys(turn.group for turn in best.values()):
+        left = [turn for turn in best.values() if turn.group == group]
+        while left:
+            ends = [end for turn in left for end in (turn.a, turn.b)]
+            hub = max(dict.fromkeys(ends), key=ends.count)
+            made.append(_told(hub, [turn for turn in left if hub in (turn.a, turn.b)]))
+            left = [turn for turn in left if hub not in (turn.a, turn.b)]
+    return made
+
+
+def _told(hub: str, turns: list[_Turn]) -> Finding:
+    """One column against one or more others, within the same groups."""
+    first = turns[0]
+    verbs = ("falls", "rises") if first.pool < 0 else ("rises", "falls")
+    turns = [turn for turn in turns if turn.pool * first.pool > 0]
+    others = [turn.b if turn.a == hub else turn.a for turn in turns]
+    pool, within = (
+        ", ".join(f"{value:.2f}" for value in sizes) for sizes in zip(*((t.pool, t.within) for t in turns), strict=True)
     )
-    columns = (cut(a.name), cut(b.name), cut(group.name))
-    inner = f'df.groupby({name(columns[2])}, observed=True)[{names(columns[:2])}].corr("spearman", numeric_only=True)'
+    text = (
+        f"{short(hub)} {verbs[0]} with {listed(others, 4)} in the whole table (correlation {pool}), but {verbs[1]} "
+        f"within each {short(first.group)} (correlation {within})."
+    )
+    columns = (cut(hub), *map(cut, others), cut(first.group))
+    pairs = columns[:-1]
+    inner = f'df.groupby({name(columns[-1])}, observed=True)[{names(pairs)}].corr("spearman", numeric_only=True)'
     return Finding(
         "reversal",
         text,
         "dependencies",
         columns,
-        effect=within - pool,
+        effect=first.within - first.pool,
         measure="difference of correlations",
-        probability=belief(p, tests),
-        code=f"{correlations(columns[:2])}\n{inner}",
-        importance=importance("reversal", 0.5 + abs(within - pool) / 2),
+        probability=first.probability,
+        code=f"{correlations(pairs)}\n{inner}",
+        importance=importance("reversal", 0.5 + abs(first.within - first.pool) / 2),
     )
 
 

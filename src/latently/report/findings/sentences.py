@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.association import RARER, Aspect, Pair, clearest_cell
+from latently.report.study.association import RARER, Aspect, Pair, clearest_cell, rank_correlation
 from latently.report.study.columns import Column
 from latently.report.study.words import number, percent, short
 
@@ -38,15 +38,20 @@ def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: N
         The rows that the tests looked at.
     """
     if pair.by_rank and pair.correlation is not None and a.is_graded and b.is_graded:
-        verb = "rises" if pair.correlation > 0 else "falls"
-        text = f"{short(a.name)} {verb} with {short(b.name)} (rank correlation {pair.correlation:.2f})"
-        return Told(text, pair.correlation, "correlation")
-    for x, group in ((a, b), (b, a)):
-        column = columns[x.name]
-        if column.role == "numeric" and columns[group.name].role != "numeric" and columns[group.name].kind != "date":
-            if (found := _medians(column, column.raw[sample], group)) is not None:
-                return found
+        r = rank_correlation(a, b)
+        text = f"{short(a.name)} {'rises' if r > 0 else 'falls'} with {short(b.name)} (rank correlation {r:.2f})"
+        return Told(text, r, "correlation")
+    number_by_class = next((sides for sides in ((a, b), (b, a)) if _are_number_and_class(*sides, columns)), None)
+    if number_by_class is not None:
+        x, group = number_by_class
+        found = _medians(columns[x.name], columns[x.name].raw[sample], group)
+        return _shares(a, b, pair) if found is None else found
     return _shares(a, b, pair)
+
+
+def _are_number_and_class(x: Aspect, group: Aspect, columns: dict[str, Column]) -> bool:
+    by = columns[group.name]
+    return columns[x.name].role == "numeric" and by.role != "numeric" and by.kind != "date"
 
 
 def _medians(column: Column, x: Values, group: Aspect) -> Told | None:
@@ -81,8 +86,9 @@ def _shares(a: Aspect, b: Aspect, pair: Pair) -> Told:
     here = table[i, j] / max(table[:, j].sum(), 1.0)
     rest = np.delete(table, j, axis=1)
     elsewhere = rest[i].sum() / max(rest.sum(), 1.0)
+    share = "all" if here == 1 else percent(here)
     text = (
-        f"{short(a.name)} is {short(a.labels[i])} in {percent(here)} of the rows where {short(b.name)} is "
+        f"{short(a.name)} is {short(a.labels[i])} in {share} of the rows where {short(b.name)} is "
         f"{short(b.labels[j])}, and in {percent(elsewhere)} of the others"
     )
     return Told(text, float(here - elsewhere), "difference")

@@ -12,6 +12,7 @@ from latently.report.study.words import counted, cut, number, short
 
 Values = NDArray[np.float64]
 _NARROW: Final = 0.12  # standard deviation of decimal logarithms, up to which ten times is far out
+_MOST: Final = 2
 _POWERS: Final = {1: "ten", 2: "a hundred", 3: "a thousand"}
 
 
@@ -31,13 +32,19 @@ def slips(columns: tuple[Column, ...], anomalies: dict[str, Any]) -> list[Findin
     logs = {c.name: _logs(c) for c in columns if c.kind == "numeric" and not c.levels and np.nanmin(c.raw) > 0}
     found = []
     for name, x in logs.items():
-        for expected, width in _expected(x, [y for other, y in logs.items() if other != name], rows):
-            off = (x - expected)[rows]
-            power = np.rint(off)
-            slipped = (power != 0) & (abs(power) <= 3) & (np.abs(off - power) < 3 * width)
-            found += [(int(row), name, int(k)) for row, k in zip(rows[slipped], power[slipped], strict=True)]
-    found = list({each[:2]: each for each in found}.values())
-    return _told({c.name: c for c in columns}, found)
+        told = _expected(x, [y for other, y in logs.items() if other != name], rows)
+        powers = np.array([_powers((x - expected)[rows], width) for expected, width in told])
+        if len(powers):
+            most = np.median(powers, axis=0)  # the number is at fault, not one of those that it is compared with
+            found.append((name, [(int(row), int(k)) for row, k in zip(rows, most, strict=True) if abs(k) >= 1]))
+    by_name = {c.name: c for c in columns}
+    return [_told(by_name[name], cells) for name, cells in found if cells][:_MOST]
+
+
+def _powers(off: Values, width: float) -> Values:
+    """By how many places the decimal point has slipped; 0 where it has not."""
+    power = np.rint(np.nan_to_num(off))
+    return np.where((np.abs(power) <= 3) & (np.abs(np.nan_to_num(off) - power) < 3 * width), power, 0.0)
 
 
 def _logs(column: Column) -> Values:
@@ -45,10 +52,13 @@ def _logs(column: Column) -> Values:
 
 
 def _expected(x: Values, others: list[Values], strange: NDArray[np.int64]) -> list[tuple[Values, float]]:
-    """What is expected of each row and how far off it usually is: the middle, or a line of another column."""
+    """What is expected of each row and how far off it usually is: the middle, or lines of other columns."""
     usual = np.ones(len(x), dtype=bool)
     usual[strange] = False
-    tried = [(np.full(len(x), np.nanmedian(x)), _width(x - np.nanmedian(x), usual))]
+    middle = float(np.nanmedian(x))
+    if (width := _width(x - middle, usual)) <= _NARROW:
+        return [(np.full(len(x), middle), width)]
+    tried = []
     for y in others:
         both = usual & ~np.isnan(x) & ~np.isnan(y)
         if both.sum() < 20 or not y[both].std() > 0 or not x[both].std() > 0:
@@ -65,18 +75,17 @@ def _width(rest: Values, usual: NDArray[np.bool_]) -> float:
     return max(float(seen.std()), 1e-3) if len(seen) > 20 else np.inf
 
 
-def _told(columns: dict[str, Column], found: list[tuple[int, str, int]]) -> list[Finding]:
-    if not found:
-        return []
-    row, name, power = found[0]
+def _told(column: Column, cells: list[tuple[int, int]]) -> Finding:
+    row, power = cells[0]
     size = f"{_POWERS[abs(power)]} times too {'large' if power > 0 else 'small'}"
-    value = float(columns[name].raw[row])
-    more = f" {counted(len(found) - 1, 'other value')} like this." if len(found) > 1 else ""
+    value = float(column.raw[row])
+    more = f" {counted(len(cells) - 1, 'other value')} like this." if len(cells) > 1 else ""
     text = (
-        f"{short(name)} is {number(value)} in row {row}, {size} beside the other rows: "
+        f"{short(column.name)} is {number(value)} in row {row}, {size} beside the other rows: "
         f"the decimal point may have slipped ({number(value / 10.0**power)} would fit).{more}"
     )
-    rows = tuple(dict.fromkeys(row for row, _, _ in found))
-    names = tuple(dict.fromkeys(cut(name) for _, name, _ in found))
-    effect = 10.0 ** abs(power)
-    return [Finding("anomaly", text, "anomalies", names, rows, effect, "ratio", importance=importance("anomaly", 1.0))]
+    rows = tuple(row for row, _ in cells)
+    weight = importance("anomaly", 1.0)
+    return Finding(
+        "anomaly", text, "anomalies", (cut(column.name),), rows, 10.0 ** abs(power), "ratio", importance=weight
+    )

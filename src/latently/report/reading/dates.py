@@ -118,7 +118,7 @@ def _order(known: list[tuple[str, str, re.Match[str]]]) -> tuple[dict[str, str],
         month_first = sum(int(part["two"]) > 12 for part in parts)
         if day_first == month_first == 0:
             order[form] = "month" if form == "slashes" else "day"
-            notes.append(f"day and month cannot be told apart; the {order[form]} is taken to come first")
+            notes.append(f"day and month cannot be distinguished; the {order[form]} is taken to come first")
         else:
             order[form] = "day" if day_first >= month_first else "month"
             notes.append(f"the {order[form]} comes first")

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from latently.explain import surprises
 from latently.report.findings.finding import Finding
+from latently.report.sections.reasons import reason, row_text
 from latently.report.sections.second_opinion import second_opinion
 from latently.report.study.evidence import beliefs
-from latently.report.study.study import Skipped, Study, shown
-from latently.report.study.words import cut, number, percent, short
+from latently.report.study.prepare import Prepared
+from latently.report.study.study import Skipped, Study
+from latently.report.study.words import percent
 
 ALARM = 0.005  # expected false alarms in a table without anomalies
-_MOST_ROWS, _MOST_REASONS = 50, 4
+_MOST_ROWS = 50
 _EXPLAINED = 1200  # numbers (rows times columns) that are explained at most
-_REFERENCE = 60
 _MARGIN, _LEAST_SPREAD = 1.5, 0.4  # beyond 1.28, the 90 % quantile: some columns are bent; by simulation
 _MOST_FAR = 25.0  # standard deviations, beyond which no size is told
 
@@ -41,7 +41,7 @@ def anomalies(study: Study, detectors: Sequence[Any] | None = None) -> dict[str,
     order = found[np.argsort(strange.log_p[found], kind="stable")]
     sure = beliefs(strange.log_p, prepared.rows)
     rows = order[:_MOST_ROWS]
-    reasons = _reasons(study, rows)
+    reasons = {int(row): reason(study, int(row), float(limit)) for row in rows[: _explained(prepared)]}
     second = second_opinion(prepared.values[:, prepared.numeric], rows, detectors)
     finds = _finds(strange.reach(limit))
     return {
@@ -56,10 +56,16 @@ def anomalies(study: Study, detectors: Sequence[Any] | None = None) -> dict[str,
                 "surprise": float(-strange.log_density[row]),
                 "probability": float(sure[row]),
                 "reasons": reasons.get(int(row), []),
+                "text": row_text(reasons.get(int(row), [])),
             }
             for row in rows
         ],
     }
+
+
+def _explained(prepared: Prepared) -> int:
+    """How many rows are explained."""
+    return max(_EXPLAINED // max(len(prepared.numeric), 1), 5)
 
 
 def _finds(reach: np.ndarray) -> float | None:
@@ -82,60 +88,22 @@ def _text(count: int, rows: int, finds: float | None) -> str:
     return f"{count} {are} out of line with the others ({percent(count / rows)}). {rule}"
 
 
-def _reasons(study: Study, rows: np.ndarray) -> dict[int, list[dict[str, Any]]]:
-    """What the model finds surprising about rows, by row."""
-    if not len(rows):
-        return {}
-    fitted, _, _ = study.model()
-    values = study.prepared.values
-    some = rows[: max(_EXPLAINED // values.shape[1], 5)]
-    usual = study.prepared.rng(8).permutation(len(values))[:_REFERENCE]
-    told = surprises(fitted.mixture, values[some], reference=values[usual], schema=study.prepared.schema, n_orders=2)
-    return {int(row): _reason(study, int(row), entry) for row, entry in zip(some, told, strict=True)}
-
-
-def _reason(study: Study, row: int, told: dict[str, Any]) -> list[dict[str, Any]]:
-    _, _, strange = study.model()
-    by_name = {column.name: j for j, column in enumerate(study.prepared.used)}
-    cells = dict(zip(study.prepared.numeric.tolist(), strange.cells[row].tolist(), strict=True))
-    entries = [(by_name[e["column"]], e) for e in told["columns"] if e["value"] is not None]
-    # the rarest number given the rest of its row comes first: it is what the row is listed for
-    weights = {j: max(e["excess"], 0.0) + max(-cells.get(j, 0.0), 0.0) for j, e in entries}
-    total = sum(weights.values()) or 1.0
-    top = sorted(entries, key=lambda pair: -weights[pair[0]])[:_MOST_REASONS]
-    kept = [(j, e) for j, e in top if weights[j] >= 0.05 * total]
-    return [_told(study, row, j, entry, weights[j] / total) for j, entry in kept]
-
-
-def _told(study: Study, row: int, j: int, entry: dict[str, Any], share: float) -> dict[str, Any]:
-    column = study.prepared.used[j]
-    value = _value(study, row, j)
-    if column.role == "numeric":
-        expected = f"{shown(column, entry['low'])} to {shown(column, entry['high'])}"
-    else:
-        expected = shown(column, float(entry["expected"]))
-    text = f"{short(column.name)} is {value}; given the rest of the row, {expected} was expected"
-    return {"column": cut(column.name), "value": value, "expected": expected, "share": float(share), "text": text}
-
-
-def _value(study: Study, row: int, j: int) -> str:
-    column = study.prepared.used[j]
-    return number(float(column.raw[row])) if column.role == "numeric" else shown(column, float(column.seen[row]))
-
-
 def anomaly_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
     first = found["rows"][0]
-    why = f": {first['reasons'][0]['text']}" if first["reasons"] else ""
+    why = f": {first['text']}" if first["text"] else ""
     more = f" It is the clearest of {found['count']} such rows." if found["count"] > 1 else ""
-    text = f"Row {first['row']} does not belong{why}.{more}"
+    columns = tuple(reason["column"] for reason in first["reasons"])
+    rows = tuple(entry["row"] for entry in found["rows"])
     return Finding(
         "anomaly",
-        text,
+        f"Row {first['row']} does not belong{why}.{more}",
         "anomalies",
-        columns=tuple(reason["column"] for reason in first["reasons"]),
-        rows=tuple(entry["row"] for entry in found["rows"]),
+        columns=columns,
+        rows=rows,
         effect=found["count"],
         measure="rows",
         probability=first["probability"],
+        code=f"df.iloc[{list(rows[:10])}]" + (f"[{list(columns)}]" if columns else ""),
+        importance=0.7 if found["count"] <= 10 else 0.5,
     )

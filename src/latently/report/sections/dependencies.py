@@ -10,15 +10,16 @@ from latently.report.findings.exact import Exact, exact_relations
 from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
 from latently.report.findings.rank import importance
-from latently.report.study.association import Aspect, Pair, clearest_cell, compare, ranked
+from latently.report.study.association import Aspect, Pair, clearest_cell, compare, rank_correlation, ranked
 from latently.report.study.evidence import belief
 from latently.report.study.information import Told
 from latently.report.study.power import association, correlation
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
 
-ALARM, ORDER_ALARM = 0.003, 0.002  # chance of a false alarm over all pairs, and over all columns
+ALARM, ORDER_ALARM = 0.01, 0.002  # chance of a false alarm over all pairs, and over all columns
 _PAIRS, _SIDE = 40, 30
+_FINDINGS = 5
 _LEAST_ROWS = 20
 
 
@@ -135,8 +136,8 @@ def sentence(a: Aspect, b: Aspect, pair: Pair) -> str:
     """How two columns go together, in words."""
     one, other = short(a.name), short(b.name)
     if pair.by_rank and pair.correlation is not None and max(a.width, b.width) > 2:
-        verb = "rises" if pair.correlation > 0 else "falls"
-        return f"{one} {verb} with {other} (rank correlation {pair.correlation:.2f})"
+        r = rank_correlation(a, b)
+        return f"{one} {'rises' if r > 0 else 'falls'} with {other} (rank correlation {r:.2f})"
     i, j = clearest_cell(pair)
     return f"{one} is {short(a.labels[i])} more often where {other} is {short(b.labels[j])}"
 
@@ -201,7 +202,7 @@ def dependency_findings(found: dict[str, Any]) -> list[Finding]:
             probability=group["probability"],
             importance=importance("dependency", group["strength"]) * group["surprise"],
         )
-        for group in found["groups"]
+        for group in found["groups"][:_FINDINGS]
     ]
 
 
@@ -215,5 +216,7 @@ def order_finding(found: dict[str, Any]) -> Finding:
         f"The rows are not in a random order: {first['text']}{also}.",
         "dependencies",
         columns=(first["column"], *more),
+        effect=first["strength"],
+        measure="correlation",
         probability=first["probability"],
     )

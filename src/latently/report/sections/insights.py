@@ -14,6 +14,7 @@ from latently.report.findings.rules import rules
 from latently.report.findings.slips import slips
 from latently.report.findings.spelling import spellings
 from latently.report.sections.anomalies import anomaly_finding
+from latently.report.sections.change import change_findings
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_findings, order_finding
 from latently.report.sections.missing import missing_finding
@@ -37,7 +38,7 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     numbers = study.prepared.row_numbers
     searched = [each.numbered(numbers) for each in _of_search(contents, study)]
     found = ranked([*_of_sections(numbered(contents, numbers)), *_of_columns(contents), *searched])
-    told = [replace(each, code=code_of(each)).to_dict() for each in found]
+    told = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *told]
     return told
@@ -51,6 +52,7 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
         made.append(target_finding(target))
     if time.get("trend"):
         made += trend_findings(time)
+    made += change_findings(time)
     if time.get("states", 1) > 1:
         made.append(states_finding(time))
     if clusters.get("n", 1) > 1:

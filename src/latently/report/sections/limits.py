@@ -29,12 +29,14 @@ def limits(contents: dict[str, Any], study: Study) -> list[str]:
     made = list(_ALWAYS)
     prepared = study.prepared
     if prepared.rows < 200:
-        made.append(f"With {counted(prepared.rows, 'row')} only strong effects can be told from chance.")
+        made.append(f"With {counted(prepared.rows, 'row')} only strong effects can be distinguished from chance.")
     unread = [c.name for c in prepared.columns if c.kind in ("text", "identifier", "date")]
     if unread:
         made.append(f"What is written in {listed(unread)} is not read by the model.")
-    if any(c.name not in prepared.names and c.role is not None for c in prepared.columns):
-        made.append("The model sees 60 columns at most; those with more missing values are described, not modelled.")
+    unseen = sum(c.role is not None for c in prepared.columns) - len(prepared.used) - len(prepared.aside)
+    if unseen:
+        least = "those that share least with the others are described, not modelled"
+        made.append(f"The model sees {len(prepared.used)} columns; {unseen} more, {least}.")
     if prepared.is_sampled or contents["source"]["sampled"]:
         made.append("Where a sample was looked at, rare things in the other rows may have been missed.")
     return made + _by_section(contents)

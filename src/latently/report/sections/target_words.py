@@ -4,7 +4,7 @@ from typing import Any
 
 from latently.report.prediction.task import Task
 from latently.report.study.study import Study
-from latently.report.study.words import counted, listed, number, percent, short
+from latently.report.study.words import counted, listed, number, often, percent, short
 
 
 def class_text(found: dict[str, Any], task: Task) -> str:
@@ -95,19 +95,6 @@ def leak_text(leak: dict[str, Any], name: str) -> str:
         return f"{start} {told} {percent(max(leak['without'], 0.0))}. {end}"
     told = f"is right on the rows held back in {often(leak['alone'])}{how}; without it the other columns reach"
     return f"{start} {told} {often(leak['without'])} ({percent(leak['baseline'])} by the most common class). {end}"
-
-
-def often(share: float) -> str:
-    """A share of rows with a digit more near the top, where it counts; all of them in words.
-
-    Examples
-    --------
-    >>> often(0.8), often(0.976), often(1.0)
-    ('80 %', '97.6 %', 'all of them')
-    """
-    if share >= 1.0:
-        return "all of them"
-    return f"{100 * share:.1f} %" if 0.95 < share < 0.9995 else percent(share)
 
 
 def shown_code(study: Study, task: Task, columns: list[str]) -> str:

@@ -62,7 +62,7 @@ def time(study: Study, name: str) -> dict[str, Any]:
     """
     found = trends(study, name)
     series = _series(study, name, found.rests)
-    about = {"by": found.by, "n": found.n, "parts": found.parts}
+    about = {"by": found.by, "n": found.n, "parts": found.parts, "breaks": found.breaks}
     model, scores = _model(study, series) if found.by is None else (None, {})
     if model is None:
         return _nothing(series, scores, about)
@@ -89,8 +89,13 @@ def time(study: Study, name: str) -> dict[str, Any]:
 def _joined(about: dict[str, Any], states: str) -> str:
     """What trend and season say first, then the states of what they leave."""
     first = " ".join(entry["text"] for entry in about["parts"][:3])
+    if about["n"] == 0:
+        first = (
+            "Several rows share a time and no column tells them apart: trend, season and breaks were not looked for."
+        )
     more = f" {len(about['parts']) - 3} more have one as well." if len(about["parts"]) > 3 else ""
-    return f"{first}{more} {states}".strip()
+    broken = "".join(f" {entry['text']}" for entry in about["breaks"][:3])
+    return f"{first}{more}{broken} {states}".strip()
 
 
 def _series(study: Study, name: str, rests: dict[str, Values]) -> Series:
@@ -262,4 +267,6 @@ def states_finding(found: dict[str, Any]) -> Finding:
         effect=found["states"],
         measure="states",
         probability=found["probability"],
+        code=f"df.sort_values({found['column']!r}).plot(x={found['column']!r})",
+        importance=0.75,
     )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
+from latently.report.sections.change import changes
 from latently.report.series.decompose import ALARM, Parts, decompose
 from latently.report.series.panel import panel
 from latently.report.series.spacing import Spacing, spacing
@@ -40,12 +41,15 @@ class Trends:
         An entry for each series and column that has a trend or a season, the strongest first.
     rests
         Of a single series: what trend and season leave of a column in each row, NaN where nothing is known.
+    breaks
+        Where the level, the trend or the variance of a column changes, the clearest first.
     """
 
     by: str | None
     n: int
     parts: list[dict[str, Any]]
     rests: dict[str, NDArray[np.float64]]
+    breaks: list[dict[str, Any]]
 
 
 def trends(study: Study, name: str) -> Trends:
@@ -61,9 +65,9 @@ def trends(study: Study, name: str) -> Trends:
     time = next(c for c in study.prepared.columns if c.name == name)
     found = panel(study.prepared.columns, time)
     if found is None:
-        return Trends(None, 0, [], {})
+        return Trends(None, 0, [], {}, [])
     used = [c for c in study.prepared.used if c.role == "numeric" and c.name != name][:_MOST_COLUMNS]
-    made, rests = [], {}
+    made, rests, broken = [], {}, []
     for group, rows in found.series:
         steps = spacing(time.raw[rows], dates=time.kind == "date")
         if steps is None:
@@ -72,23 +76,26 @@ def trends(study: Study, name: str) -> Trends:
             parts = _found(column, rows, steps)
             if parts is None:
                 continue
+            broken += changes(column, time, rows, steps, parts, group)
+            if parts.p_trend >= ALARM and not parts.period:
+                continue
             made.append(_entry(column, time, rows, steps, parts, group))
             rest = np.full(study.prepared.rows, np.nan)
             rest[rows] = np.where(np.isnan(column.raw[rows]), np.nan, parts.rest[steps.places])
             rests[column.name] = rest
     made.sort(key=lambda entry: -max(entry["trend"]["strength"], entry["season"]["strength"]))
     by = None if found.by is None else cut(found.by.name)
-    return Trends(by, found.n, made, rests if found.by is None else {})
+    broken.sort(key=lambda entry: -entry["probability"])
+    return Trends(by, found.n, made, rests if found.by is None else {}, broken)
 
 
 def _found(column: Column, rows: NDArray[np.int64], steps: Spacing) -> Parts | None:
-    """The parts of a column, if it has a trend or a season."""
+    """The parts of a column; None if too little of it is known."""
     y = np.full(int(steps.places[-1]) + 1, np.nan)
     y[steps.places] = column.raw[rows]
     if (~np.isnan(y)).sum() < 0.5 * len(y):
         return None
-    parts = decompose(y, steps.periods)
-    return parts if parts.p_trend < ALARM or parts.period else None
+    return decompose(y, steps.periods)
 
 
 def _entry(
@@ -195,6 +202,8 @@ def _finding(entry: dict[str, Any], found: dict[str, Any]) -> Finding:
         effect=part["strength"],
         measure="share of the variance",
         probability=part["probability"],
+        code=f"df.sort_values({found['column']!r}).plot(x={found['column']!r}, y={entry['column']!r})",
+        importance=0.95 * part["strength"],
     )
 
 

@@ -10,11 +10,12 @@ from latently.data import Column as SchemaColumn
 from latently.data import Schema
 from latently.explain import cluster_cards
 from latently.report.study.columns import Column
-from latently.report.study.words import cut, number, percent, short
+from latently.report.study.words import cut, number, often, short
 
 Values = NDArray[np.float64]
 _MOST_COLUMNS = 6
 _LEAST_BITS = 0.02
+_LEAST_ODDS, _LEAST_SHARE = 0.6, 0.1  # of a higher value here than elsewhere, and of a difference of shares
 
 
 class _Members(BaseEstimator):
@@ -58,26 +59,37 @@ def _of_card(card: dict[str, Any], used: tuple[Column, ...]) -> list[dict[str, A
     by_name = {column.name: column for column in used}
     # an entry without values has its name, kind, information and missing share only
     telling = [entry for entry in card["columns"] if entry["information"] >= _LEAST_BITS and len(entry) > 4]
-    return [_typical(entry, by_name[entry["column"]]) for entry in telling[:_MOST_COLUMNS]]
+    told = (_typical(entry, by_name[entry["column"]]) for entry in telling)
+    return [entry for entry in told if entry is not None][:_MOST_COLUMNS]
 
 
-def _typical(entry: dict[str, Any], column: Column) -> dict[str, Any]:
-    return {"column": cut(column.name)} | (_of_number(entry) if column.role == "numeric" else _of_level(entry, column))
+def _typical(entry: dict[str, Any], column: Column) -> dict[str, Any] | None:
+    """What is typical of a column in a group; None if that is what it is elsewhere too."""
+    about = _of_number(entry) if column.role == "numeric" else _of_level(entry, column)
+    return None if about is None else {"column": cut(column.name)} | about
 
 
-def _of_number(entry: dict[str, Any]) -> dict[str, Any]:
-    higher = entry["probability_higher"] if entry["probability_higher"] is not None else 0.5
+def _of_number(entry: dict[str, Any]) -> dict[str, Any] | None:
+    """The median here and elsewhere; None if these look alike, or if there is nothing elsewhere."""
+    higher = entry["probability_higher"]
+    if higher is None or entry["median_rest"] is None:
+        return None
     way, sure = ("higher", higher) if higher >= 0.5 else ("lower", 1 - higher)
-    here = f"{number(entry['median'])} ({number(entry['low'])} to {number(entry['high'])})"
-    rest = "unknown" if entry["mean_rest"] is None else f"mean {number(entry['mean_rest'])}"
-    text = f"{short(entry['column'])} is {way}: {here}, elsewhere {rest}"
-    return {"text": text, "here": here, "overall": rest, "probability": float(sure)}
+    inside, outside = number(entry["median"]), number(entry["median_rest"])
+    if sure < _LEAST_ODDS or inside == outside:
+        return None
+    here = f"median {inside} (80 % from {number(entry['low'])} to {number(entry['high'])})"
+    text = f"{short(entry['column'])} is {way}: {here}, elsewhere median {outside}"
+    return {"text": text, "here": here, "overall": f"median {outside}", "probability": float(sure)}
 
 
-def _of_level(entry: dict[str, Any], column: Column) -> dict[str, Any]:
-    code = int(entry["typical"])
-    name, inside = short(column.classes[code]), entry["probabilities"][code]
-    outside = entry["probabilities_rest"][code]
-    here, rest = f"{name} ({percent(inside)})", f"{name} ({percent(outside)})"
-    text = f"{short(entry['column'])} is {name} in {percent(inside)}, elsewhere in {percent(outside)}"
+def _of_level(entry: dict[str, Any], column: Column) -> dict[str, Any] | None:
+    """The level whose share differs most from that elsewhere; None if no share does."""
+    ours, theirs = entry["probabilities"], entry["probabilities_rest"]
+    code = max(ours, key=lambda level: abs(ours[level] - theirs[level]))
+    if abs(ours[code] - theirs[code]) < _LEAST_SHARE:
+        return None
+    name, inside, outside = short(column.classes[int(code)]), ours[code], theirs[code]
+    here, rest = f"{name} ({often(inside)})", f"{name} ({often(outside)})"
+    text = f"{short(entry['column'])} is {name} in {often(inside)}, elsewhere in {often(outside)}"
     return {"text": text, "here": here, "overall": rest, "probability": float(min(inside, 1.0))}

@@ -62,6 +62,14 @@ class Aspect:
         return self.scores is not None and (self.width > 2 or len(np.unique(self.scores[self.codes >= 0])) > 2)
 
     @cached_property
+    def ranks(self) -> Values:
+        """(n,) ranks among the rows that have a value, 0 where missing or without an order."""
+        seen, ranks = self.codes >= 0, np.zeros(len(self.codes))
+        if self.scores is not None:
+            ranks[seen] = rankdata(self.scores[seen])
+        return ranks
+
+    @cached_property
     def spots(self) -> NDArray[np.float32]:
         """(n, classes) one where a row is of the class."""
         return np.asarray((self.codes[:, None] == np.arange(self.width)).astype(np.float32))
@@ -246,6 +254,17 @@ def _by_ranks(a: Aspect, b: Aspect, x: Values, y: Values, n: float) -> tuple[flo
     if abs(r) > 1 - 1e-12:
         return 0.0, r
     return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r**2)))), r
+
+
+def rank_correlation(a: Aspect, b: Aspect) -> float:
+    """Spearman's correlation of two columns with an order, by the rows in which both are there."""
+    both = (a.codes >= 0) & (b.codes >= 0)
+    if both.sum() < 2:
+        return 0.0
+    x, y = (rankdata(each.ranks[both]) if (each.codes < 0).any() or not both.all() else each.ranks for each in (a, b))
+    x, y = x - x.mean(), y - y.mean()
+    size = np.sqrt((x @ x) * (y @ y))
+    return float(np.clip((x @ y) / size, -1.0, 1.0)) if size > 0 else 0.0
 
 
 def clearest_cell(pair: Pair) -> tuple[int, int]:

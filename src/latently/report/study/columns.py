@@ -52,6 +52,8 @@ class Column:
         For numbers that the model sees in classes: the number that many rows share, and where the others are cut.
     written
         How numbers and dates were written that came as text; see `RawColumn`.
+    moments
+        Whether `raw` holds seconds since 1970, whatever the kind.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Column:
     classes: tuple[str, ...] = ()
     cuts: tuple[float, ...] = ()
     written: dict[str, Any] | None = None
+    moments: bool = False
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -183,7 +186,8 @@ def _judge_numbers(raw: RawColumn, codes: Codes) -> Column:
     if raw.kind == "date":
         seen = ~np.isnan(x)
         kind: Kind = "date" if seen.any() else "empty"
-        return Column(raw.name, "constant" if len(np.unique(x[seen])) == 1 else kind, x, codes=shown)
+        kind = "constant" if len(np.unique(x[seen])) == 1 else kind
+        return Column(raw.name, kind, x, codes=shown, moments=True)
     column = Column(raw.name, "numeric", x, codes=shown)
     different, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     if len(different) < 2:

@@ -6,8 +6,7 @@ are fewer in a stretch between than in equally long stretches on both sides. No 
 has that, whatever its skew or its tails, so the test (two binomial tests, both of which must hold) is exact.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -15,25 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
-from scipy.stats import binom, chi2
+from scipy.stats import chi2
 
 from latently.report.study.model import Fitted, fit_part
 from latently.report.study.order import inflation_of_mean, memory, within
 from latently.report.study.prepare import Prepared
+from latently.report.study.valley import counted, valley
 from latently.report.study.view import View
 
 Values = NDArray[np.float64]
 Groups = list[tuple[int, ...]]
-Place = tuple[float, float, float]
 
-_GRID: Final = 256
 _TEST_ROWS: Final = 20_000
-_WIDTHS: Final = (0.3, 0.5, 0.75, 1.0)  # of a stretch, in distances of a peak from the valley
-_BETWEEN: Final = (0.4, 0.5, 0.6)  # where a valley may lie on the way from one group to the other
 _LEAST_ROWS: Final = 40
 _FOLDS, _FEW_ROWS = 5, 5000
 _PARTS: Final = 10  # parts of a file, within which rows are compared with the rows before
 _MOST: Final = 0.5  # more than this share of the tests must see the valley
+_CLOSE: Final = 0.5  # p-values up to this are looked at again
 APART: Final = 0.01
 
 
@@ -49,11 +46,18 @@ class Separation:
         Chance of a separation like this, or a clearer one, in a cloud with one peak.
     share
         How many rows are worth an independent one; more than 1 where rows resemble the rows before them.
+    finer
+        The groups before the last two were taken together, since no valley between them could be shown; None if no
+        two were.
+    finer_p
+        Chance of a separation like that of these two, or a clearer one, though there is no valley.
     """
 
     groups: Groups
     p: float
     share: float = 1.0
+    finer: Groups | None = None
+    finer_p: float = 1.0
 
 
 def separate(prepared: Prepared, fitted: Fitted, order: NDArray[np.int64] | None = None) -> Separation:
@@ -74,15 +78,48 @@ def separate(prepared: Prepared, fitted: Fitted, order: NDArray[np.int64] | None
     if len(groups) == 1 or len(X) < _LEAST_ROWS:
         return Separation([tuple(range(len(groups)))], 1.0, _Follow(prepared, fitted, X, order).share(None))
     tests, follow = _folds(prepared, fitted, X), _Follow(prepared, fitted, X, order)
+    finer, finer_p = None, 1.0
     while len(groups) > 1:
         pairs = {pair: _together(tests, follow, *pair) for pair in combinations(groups, 2)}
-        one, other = max(pairs, key=lambda pair: (pairs[pair], fitted.view.weights[list(pair[0] + pair[1])].sum()))
+        if APART < max(pairs.values()) <= _CLOSE and len(groups) < fitted.view.size and len(X) <= _FEW_ROWS:
+            pairs = _seen_again(pairs, groups, _folds_of(groups, prepared, fitted, X), follow)
+        one, other = max(pairs, key=lambda pair: (pairs[pair], -_distance(fitted.view, *pair)))
         p = pairs[one, other]
         if p <= APART:
             break
+        finer, finer_p = _by_weight(groups, fitted), p
         groups = [g for g in groups if g not in (one, other)] + [one + other]
     share = follow.share(groups if len(groups) > 1 else None)
-    return Separation(sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum()), p, share)
+    return Separation(_by_weight(groups, fitted), p, share, finer, finer_p)
+
+
+def _distance(view: View, g: tuple[int, ...], h: tuple[int, ...]) -> float:
+    """Squared distance of the means of two groups, in standard deviations within them."""
+    one, other = (np.average(view.means[list(s)], axis=0, weights=view.weights[list(s)]) for s in (g, h))
+    both = list(g + h)
+    spread = np.average(np.einsum("kdd->kd", view.covariances)[both], axis=0, weights=view.weights[both])
+    return float(((one - other) ** 2 / np.maximum(spread, 1e-9)).sum())
+
+
+def _by_weight(groups: Groups, fitted: Fitted) -> Groups:
+    """Groups, the heaviest first."""
+    return sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum())
+
+
+def _seen_again(
+    pairs: dict[tuple[tuple[int, ...], tuple[int, ...]], float],
+    groups: Groups,
+    tests: "list[_Test]",
+    follow: "_Follow",
+) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
+    """P-values of the pairs in doubt, tested once more; of two tests the smaller p-value is doubled."""
+    place = {g: (at,) for at, g in enumerate(groups)}
+
+    def again(g: tuple[int, ...], h: tuple[int, ...]) -> float:
+        share = follow.share([g, h])
+        return min(1.0, 2 * min(pairs[g, h], _apart(tests, place[g], place[h], share)))
+
+    return {(g, h): p if p <= APART else again(g, h) for (g, h), p in pairs.items()}
 
 
 class _Follow:
@@ -109,11 +146,15 @@ class _Follow:
 
 def _together(tests: "list[_Test]", follow: _Follow, g: tuple[int, ...], h: tuple[int, ...]) -> float:
     """Chance that two groups look as much apart in all tests together, though there is no valley between them."""
+    return _apart(tests, g, h, follow.share([g, h]))
+
+
+def _apart(tests: "list[_Test]", g: tuple[int, ...], h: tuple[int, ...], share: float) -> float:
     found = []
     if len(tests[0].lines):
         counts = np.array([test.counts(g, h) for test in tests])  # (tests, 3)
         agree = ((counts[:, 1] < counts[:, 0]) & (counts[:, 1] < counts[:, 2])).mean()
-        found.append(_valley(counts.sum(axis=0) / follow.share([g, h])) if agree > _MOST else 1.0)
+        found.append(valley(counts.sum(axis=0) / share) if agree > _MOST else 1.0)
     if len(tests[0].tables) >= 3:
         found.append(float(np.median([test.classes(g, h) for test in tests])))
     return min(1.0, len(found) * min(found)) if found else 1.0
@@ -121,14 +162,33 @@ def _together(tests: "list[_Test]", follow: _Follow, g: tuple[int, ...], h: tupl
 
 def _folds(prepared: Prepared, fitted: Fitted, X: Values) -> "list[_Test]":
     """Fits to some of the rows, each with tests on the others; components in the order of the whole fit."""
-    rng = prepared.rng(4)
-    parts = np.array_split(rng.permutation(len(X)), _FOLDS if len(X) <= _FEW_ROWS else 2)
+    # many rows hold a fit to its start so loosely that the whole fit may be it, which keeps the order
+    return _tests(prepared, fitted, X, _memberships(fitted.view, X), None, anew=len(X) <= _FEW_ROWS)
+
+
+def _folds_of(groups: Groups, prepared: Prepared, fitted: Fitted, X: Values) -> "list[_Test]":
+    """The same with one component for each group, of the numbers alone.
+
+    Categories, such as sex, may need several components within a group; fits with fewer know their place better.
+    """
     shares = _memberships(fitted.view, X)
-    made = []
-    for part in parts:
+    shares = np.stack([shares[:, list(g)].sum(axis=1) for g in groups], axis=1)
+    if len(prepared.numeric):
+        X = X[:, prepared.numeric]
+        prepared = replace(prepared, used=tuple(prepared.used[j] for j in prepared.numeric))
+        known = ~np.isnan(X).all(axis=1)
+        X, shares = X[known], shares[known]
+    return _tests(prepared, fitted, X, shares, len(groups), anew=True)
+
+
+def _tests(
+    prepared: Prepared, fitted: Fitted, X: Values, shares: Values, size: int | None, *, anew: bool
+) -> "list[_Test]":
+    """Tests by folds; components are in the order of the columns of `shares`, memberships of the rows."""
+    rng, made = prepared.rng(4), []
+    for part in np.array_split(rng.permutation(len(X)), _FOLDS if len(X) <= _FEW_ROWS else 2):
         rest = np.setdiff1d(np.arange(len(X)), part)
-        # many rows hold a fit to its start so loosely that the whole fit may be it, which keeps the order
-        view = fit_part(prepared, X[rest], fitted.mixture, rng, anew=len(X) <= _FEW_ROWS)
+        view = fit_part(prepared, X[rest], fitted.mixture, rng, anew=anew, size=size)
         _, order = linear_sum_assignment(-(shares[rest].T @ _memberships(view, X[rest])))
         made.append(_Test(prepared, view.ordered(order), X[rest], X[part]))
     return made
@@ -216,65 +276,6 @@ def _direction(X: Values, first: Values) -> Values | None:
     shrink = min(2 * X.shape[1] / len(X), 1.0)  # few rows cannot tell how columns go together within groups
     inner = (1 - shrink) * inner + (shrink + 1e-3) * np.diag(np.diag(inner)) + 1e-9 * np.eye(X.shape[1])
     return np.asarray(np.linalg.solve(inner, means[1] - means[0]))
-
-
-def counted(a: Values, b: Values, ends: Sequence[float] = ()) -> list[int]:
-    """Values of b in stretches of one width: at a peak, in the valley and at the next peak, as a shows them best.
-
-    The deepest valley of a is tried, and the way from the mean of one group to that of the other (`ends`), which is
-    known better if rows are few.
-    """
-    deepest = _deepest(a)
-    places = [] if deepest is None else [deepest]
-    if len(ends) == 2 and ends[0] != ends[1]:
-        low, high = sorted(ends)
-        places += [(low, low + share * (high - low), high) for share in _BETWEEN]
-    if not places:
-        return [0, 0, 0]
-    tried = [(_clear(a, place, width), place, width) for place in places for width in _widths(place)]
-    _, place, width = max(tried, key=lambda each: each[0])
-    return [int((np.abs(b - at) <= width / 2).sum()) for at in place]
-
-
-def _valley(counts: Values) -> float:
-    """P-value of a valley: both sides must have more."""
-    left, middle, right = (int(count) for count in counts)
-    return float(max(binom.cdf(middle, middle + side, 0.5) for side in (left, right)))
-
-
-def _deepest(a: Values) -> Place | None:
-    """Left peak, valley and right peak of smoothed values."""
-    low, high = np.quantile(a, [0.001, 0.999]) if len(a) >= 10 else (0.0, 0.0)
-    if not high > low:
-        return None
-    counts, edges = np.histogram(a, bins=_GRID, range=(low, high))
-    spread = min(a.std(), (np.quantile(a, 0.75) - np.quantile(a, 0.25)) / 1.34) or a.std()
-    smooth = _smoothed(counts.astype(float), 0.6 * spread * len(a) ** -0.2 / (edges[1] - edges[0]))
-    before, after = np.maximum.accumulate(smooth), np.maximum.accumulate(smooth[::-1])[::-1]
-    depth = np.minimum(before, after) - smooth
-    v = int(depth.argmax())
-    if not depth[v] > 0:
-        return None
-    centres = (edges[1:] + edges[:-1]) / 2
-    left, right = float(centres[: v + 1][smooth[: v + 1].argmax()]), float(centres[v:][smooth[v:].argmax()])
-    return left, float(centres[v]), right
-
-
-def _widths(place: Place) -> list[float]:
-    left, middle, right = place
-    return [share * min(middle - left, right - middle) for share in _WIDTHS]
-
-
-def _clear(a: Values, place: Place, width: float) -> float:
-    """How clear a valley is: its lack of rows against the lower side, in standard deviations."""
-    left, middle, right = (int((np.abs(a - at) <= width / 2).sum()) for at in place)
-    return float((min(left, right) - middle) / np.sqrt(min(left, right) + middle + 1.0))
-
-
-def _smoothed(counts: Values, cells: float) -> Values:
-    reach = np.arange(-_GRID, _GRID + 1)
-    weights = np.exp(-0.5 * (reach / max(cells, 0.5)) ** 2)
-    return np.convolve(np.pad(counts, _GRID), weights / weights.sum(), mode="valid")
 
 
 def _log_odds(table: Values, weights: Values, g: tuple[int, ...], h: tuple[int, ...]) -> Values:

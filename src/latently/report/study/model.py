@@ -21,6 +21,7 @@ SEARCH_ROWS: Final = 3000
 FIT_ROWS: Final = 10_000
 _SIZES: Final = ((1, 2, 3), (4, 5, 6), (7, 8, 9))  # larger ones are tried if the largest so far is the best
 _ROWS_EACH: Final = 25  # a component is not tried for fewer rows
+_STARTS: Final = 3  # of small fits, one of which may be poor
 _ROUNDS: Final = 4  # draws of the missing scores before the search
 _NAMES: Final = {True: "full covariance", False: "independent columns"}
 
@@ -156,13 +157,15 @@ def refit(X: Values, start: Any) -> Any:
     return fresh.set_params(weights_init=None, components_init=None)
 
 
-def fit_part(prepared: Prepared, X: Values, like: Any, rng: np.random.Generator, *, anew: bool) -> View:
-    """Fit a mixture of the same shape to some rows alone, from a start of its own if it is to be anew."""
+def fit_part(
+    prepared: Prepared, X: Values, like: Any, rng: np.random.Generator, *, anew: bool, size: int | None = None
+) -> View:
+    """Fit a mixture of the same shape to some rows alone; from a start of its own, and of any size, if anew."""
     complete = _completed(X, prepared, rng)
     if not anew:
         return view_of(refit(complete, like), prepared.numeric)
-    fresh = make(prepared, like.n_components, full=like.families is not None)
-    fresh.set_params(random_state=int(rng.integers(2**31)))
+    fresh = make(prepared, size or like.n_components, full=like.families is not None)
+    fresh.set_params(random_state=int(rng.integers(2**31)), n_init=2 if size is None else _STARTS)
     with quiet():
         fresh.fit(complete)
     return view_of(fresh, prepared.numeric)

@@ -1,6 +1,7 @@
 """The table that a model sees: scores and codes, with missing values; and which rows are looked at where."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from latently.data import Column as SchemaColumn
 from latently.data import Schema
 from latently.report.study.columns import Column
+from latently.report.study.communality import most_shared
 from latently.report.study.repeats import repeated, telling
 
 Values = NDArray[np.float64]
@@ -40,6 +42,8 @@ class Prepared:
         (rows,) which of them are taken for copies; None if the repeats may be chance.
     row_numbers
         (rows,) number of each row in the whole table; None if this is the whole.
+    aside
+        Labels: columns of classes that the model does not see, since they may be the only reason for clusters.
     """
 
     columns: tuple[Column, ...]
@@ -50,6 +54,12 @@ class Prepared:
     repeats: int = 0
     copies: NDArray[np.bool_] | None = None
     row_numbers: NDArray[np.int64] | None = None
+    aside: tuple[Column, ...] = ()
+
+    def set_aside(self, names: Collection[str]) -> "Prepared":
+        """The same table, some columns of which the model does not see."""
+        kept, gone = ([c for c in self.used if (c.name in names) is out] for out in (False, True))
+        return replace(self, used=tuple(kept), aside=(*self.aside, *gone))
 
     @property
     def is_sampled(self) -> bool:
@@ -127,7 +137,7 @@ def _described(column: Column) -> Any:
     return SchemaColumn(column.name, "categorical", tuple(range(len(column.classes))))
 
 
-def prepare(columns: list[Column], rows: int, max_rows: int, seed: int) -> Prepared:
+def prepare(columns: list[Column], rows: int, max_rows: int, seed: int, label: str | None = None) -> Prepared:
     """Choose the columns and the rows that models look at.
 
     Parameters
@@ -140,13 +150,20 @@ def prepare(columns: list[Column], rows: int, max_rows: int, seed: int) -> Prepa
         Largest sample.
     seed
         Seed of the sample and of all that follows.
+    label
+        A column that is to be predicted: if it holds classes, the model does not see it.
     """
     fit = [column for column in columns if column.role is not None]
     if len(fit) > MOST_COLUMNS:
         order = np.argsort([column.missing.mean() for column in fit], kind="stable")[:MOST_COLUMNS]
         fit = [fit[i] for i in np.sort(order)]
     repeats, copies = repeated([column.raw for column in telling(columns)]) if rows else (0, None)
+    telling = [c.raw for c in columns if c.kind not in ("identifier", "constant", "empty")]
+    repeats, copies = repeated(telling) if rows else (0, None)
     sample = np.arange(rows) if copies is None else np.flatnonzero(~copies)
     if len(sample) > max_rows:
         sample = np.sort(np.random.default_rng([seed, 0]).choice(sample, max_rows, replace=False))
-    return Prepared(tuple(columns), tuple(fit), rows, sample, seed, repeats, copies)
+    fit = [column for column in columns if column.role is not None]
+    labels = [column for column in fit if column.name == label and column.role == "codes"]
+    used = most_shared([column for column in fit if column not in labels], sample, MOST_COLUMNS)
+    return Prepared(tuple(columns), tuple(used), rows, sample, seed, repeats, copies, tuple(labels))

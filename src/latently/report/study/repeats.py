@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
 _MOST_PAIRS = 3  # rows that may repeat another by chance
-_LOG_CHANCE = -14.0  # log of how many pairs chance may bring, were all columns independent
+LOG_CHANCE = -14.0  # log of how many pairs chance may bring, were all columns independent
 
 
 def repeated(columns: list[NDArray[np.float64]]) -> tuple[int, Bools | None]:
@@ -67,28 +67,34 @@ def near_pairs(columns: list[NDArray[np.float64]]) -> list[tuple[int, int, int]]
 
     Examples
     --------
-    >>> x, y, z, v = np.random.default_rng(0).normal(size=(4, 50))
-    >>> x[7], y[7], z[7] = x[3], y[3], z[3]
-    >>> near_pairs([x, y, z, v])
-    [(3, 7, 3)]
-    >>> v[7] = v[3]
-    >>> near_pairs([x, y, z, v])
+    >>> columns = list(np.random.default_rng(0).normal(size=(7, 50)))
+    >>> for column in columns[:6]:
+    ...     column[7] = column[3]
+    >>> near_pairs(columns)
+    [(3, 7, 6)]
+    >>> columns[6][7] = columns[6][3]
+    >>> near_pairs(columns)
     [(3, 7, -1)]
     """
     if len(columns) < 4:
         return []
     n = len(columns[0])
     agree = np.array([_log_agree(x) for x in columns])
+    if agree.sum() + 2 * np.log(n) > 0:
+        return []
     keys = [_key(x, j) for j, x in enumerate(columns)]
     with np.errstate(over="ignore"):
         whole = np.asarray(np.sum(keys, axis=0, dtype=np.uint64))
-    if agree.sum() + 2 * np.log(n) > 0:
-        return []
     found = [(a, b, -1) for a, b in _same(whole)]
     for j, key in enumerate(keys):
-        if agree.sum() - agree[j] + 2 * np.log(n) <= _LOG_CHANCE:
+        if agree.sum() - agree[j] + 2 * np.log(n) <= LOG_CHANCE:
             found += [(a, b, j) for a, b in _same(whole - key) if whole[a] != whole[b]]
     return found
+
+
+def chance_of_pairs(columns: list[NDArray[np.float64]]) -> float:
+    """Log of how many pairs of rows would agree in all columns, were these independent."""
+    return sum(map(_log_agree, columns)) + 2 * float(np.log(len(columns[0]))) if columns else 0.0
 
 
 def _same(keys: NDArray[np.uint64]) -> list[tuple[int, int]]:

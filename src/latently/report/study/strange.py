@@ -41,6 +41,10 @@ class Strangeness:
         (n, K) probability of each component.
     tails
         The tail of each column of scores.
+    row_tail
+        The tail of the distances of whole rows; None if there are no scores.
+    judges
+        The components that vouch for rows.
     """
 
     log_p: Values
@@ -48,6 +52,19 @@ class Strangeness:
     log_density: Values
     shares: Values
     tails: tuple["Tail", ...] = ()
+    row_tail: "Tail | None" = None
+    judges: View | None = None
+
+    def again(self, X: Values) -> Values:
+        """(m,) log of the chance of other rows, by what was learnt from all of them."""
+        if self.judges is None or self.row_tail is None:
+            raise ValueError("there are no scores to judge rows by")
+        answer = self.judges.ask(X)
+        seen = ~np.isnan(X[:, self.judges.numeric])
+        distances = np.where(seen, _cell_distances(self.judges, answer), np.nan)
+        cells = np.stack([tail.log_beyond(x) for tail, x in zip(self.tails, distances.T, strict=True)], axis=1)
+        whole = self.row_tail.log_beyond(_row_distances(answer, seen.sum(axis=1)))
+        return _together(np.nan_to_num(cells), whole, seen.sum(axis=1))
 
     def reach(self, log_p: float) -> Values:
         """(d,) how far out a score must be, in standard deviations given the rest of its row, to be that rare alone."""
@@ -84,11 +101,15 @@ def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]], s
     if d == 0:
         return Strangeness(np.zeros(n), cells, density, shares)
     tails, row_tails = _tails(cells, share), _tails(whole[:, None], share)
-    cell_logs = np.nan_to_num(np.stack([tail.log_beyond() for tail in tails], axis=1))
-    row_logs = row_tails[0].log_beyond()
-    many = np.log(np.maximum((~np.isnan(cells)).sum(axis=1), 1))
-    log_p = np.log(2) + np.minimum(cell_logs.min(axis=1) + many, row_logs)
-    return Strangeness(np.minimum(log_p, 0.0), cell_logs, density, shares, tails)
+    cell_logs = np.nan_to_num(np.stack([tail.log_beyond(tail.x) for tail in tails], axis=1))
+    log_p = _together(cell_logs, row_tails[0].log_beyond(row_tails[0].x), (~np.isnan(cells)).sum(axis=1))
+    return Strangeness(log_p, cell_logs, density, shares, tails, row_tails[0], judges)
+
+
+def _together(cells: Values, whole: Values, seen: NDArray[np.intp]) -> Values:
+    """Log of the chance of a row by its strangest number, of so many, or by its distance as a whole."""
+    rarest = cells.min(axis=1) + np.log(np.maximum(seen, 1))
+    return np.asarray(np.minimum(np.log(2) + np.minimum(rarest, whole), 0.0))
 
 
 def _vouching(view: View, groups: list[tuple[int, ...]]) -> NDArray[np.intp]:
@@ -180,14 +201,14 @@ class Tail:
         """Scale of the tail: no lighter than normal (1), and what few rows say is not taken at its word."""
         return float(max(self._scale(self.shape), 1.0) * (1 + 1 / np.sqrt(max(self.rows / self.share, 1.0))))
 
-    def log_beyond(self) -> Values:
-        """Log of the chance to be beyond each distance."""
-        normal = _log_tail(self.x)
+    def log_beyond(self, x: Values) -> Values:
+        """Log of the chance to be beyond each of some distances."""
+        normal = _log_tail(x)
         if not self.rows:
             return np.asarray(0.5 * normal)  # too few rows to know: cautious
         beyond = np.maximum(self.base - normal, 0.0) / self.scale
         near = np.maximum(normal, np.log(_TAIL[0]))
-        logs = np.where(self.x > self.start, np.log(_TAIL[0]) - beyond**self.shape, near)
+        logs = np.where(x > self.start, np.log(_TAIL[0]) - beyond**self.shape, near)
         return np.minimum(logs, 0.0)
 
     def distance(self, log_p: float) -> float:

@@ -67,7 +67,7 @@ class Study:
         """The columns of the sample as tests see them: numbers, dates and classes that vary."""
         sample = self.prepared.sample
         dates = [c for c in self.prepared.columns if c.kind == "date"]
-        made = [aspect(column, sample) for column in (*self.prepared.used, *dates)]
+        made = [aspect(column, sample) for column in (*self.prepared.used, *self.prepared.aside, *dates)]
         return [self.remembered(found) for found in made if found is not None]
 
     @cached_property

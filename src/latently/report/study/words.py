@@ -37,15 +37,28 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.123), percent(0.9999), percent(0.0004), percent(1.0), percent(1.25)
-    ('12 %', 'over 99 %', 'under 0.1 %', 'all', '125 %')
+    ('12 %', 'over 99 %', 'under 0.1 %', 'over 99 %', '125 %')
     """
-    if share in (0.0, 1.0):
-        return "all" if share else "0 %"
+    if share == 0.0:
+        return "0 %"
     if share < 0.001:
         return "under 0.1 %"
     if 0.995 < share < 1.005:
         return "over 99 %"
     return f"{100 * share:.1f} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def often(share: float) -> str:
+    """Give a share of rows with a digit more near the top, where it counts; all and none in words.
+
+    Examples
+    --------
+    >>> often(0.8), often(0.976), often(1.0), often(0.0)
+    ('80 %', '97.6 %', 'all of them', 'none of them')
+    """
+    if share in (0.0, 1.0):
+        return "all of them" if share else "none of them"
+    return f"{100 * share:.1f} %" if 0.95 < share < 0.9995 else percent(share)
 
 
 def stamp(seconds: float) -> str:

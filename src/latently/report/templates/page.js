@@ -27,7 +27,9 @@
 
   // what the pointer shows: text, never markup
 
-  const round = (value) => typeof value === "number" ? Number(value.toPrecision(5)).toLocaleString("en-US").replaceAll(",", "\u202f") : value;
+  // four digits stand together: 1950 may be a year
+  const grouped = (value) => Math.abs(value) < 10000 ? String(value) : value.toLocaleString("en-US").replaceAll(",", "\u202f");
+  const round = (value) => typeof value === "number" ? grouped(Number.isInteger(value) ? value : Number(value.toPrecision(5))) : value;
   const shown = { percent: (v) => (100 * v).toFixed(1) + " %", number: round, value: round, text: String };
 
   function cell(tag, text) {
@@ -96,7 +98,7 @@
     if (innerWidth < 640) spec.height = 340;
     return { ...spec, data: { values } };
   }
-  async function draw(element, spec, tips) {
+  async function draw(element, spec, tips, pick) {
     if (element.view) element.view.finalize();
     const inner = cell("div", "");
     inner.ariaHidden = "true"; // the figure's label and the tables say it
@@ -106,13 +108,26 @@
     });
     element.view = done;
     element.dataset.drawn = "yes";
+    if (!pick) return;
+    element.classList.add("picks");
+    done.view.addEventListener("click", (event, item) => choose(pick, item && item.datum && (item.datum.datum || item.datum), tips));
+    byKeys(element, tips, pick);
+  }
+  // a chart as it is drawn: one that is the same as another but smaller, two columns of the rows, or its own
+  function ready(name, width) {
+    const given = charts[name];
+    if (given.pair) return pairChart(given);
+    const chart = given.same ? { ...charts[given.same], spec: { ...charts[given.same].spec, height: given.height } } : given;
+    if (!chart.colours) return { ...chart, values: rows(chart) };
+    const mode = chart.colours[given.same ? 0 : Number(document.getElementById("colour").value)];
+    const { data, ...spec } = coloured(chart, mode, width);
+    return { ...chart, spec: given.same ? { ...spec, height: given.height } : spec, values: data.values };
   }
   async function show(element) {
-    const chart = charts[element.dataset.chart];
-    if (!chart || element.dataset.drawn) return;
-    const mode = chart.colours ? chart.colours[Number(document.getElementById("colour").value)] : null;
+    if (!charts[element.dataset.chart] || element.dataset.drawn) return;
     try {
-      await draw(element, mode ? coloured(chart, mode, element.clientWidth) : { ...chart.spec, data: { values: rows(chart) } }, chart.tips);
+      const chart = ready(element.dataset.chart, element.clientWidth);
+      await draw(element, { ...chart.spec, data: { values: chart.values } }, chart.tips, chart.pick);
     } catch (problem) {
       element.textContent = "This chart could not be drawn; the tables have its figures.";
       console.error(problem);
@@ -143,6 +158,10 @@
   for (const details of document.querySelectorAll("details")) {
     details.addEventListener("toggle", () => { if (details.open) details.querySelectorAll("[data-chart]").forEach(show); });
   }
+
+  addEventListener("beforeprint", () => { for (const details of document.querySelectorAll(".columns details")) details.open = true; });
+
+/* rows */
 
   // a link to a folded part unfolds it
 

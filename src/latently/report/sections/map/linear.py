@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.report.sections.map.discriminant import discriminant_view
 from latently.report.sections.map.tsne import TSNE_POINTS, tsne_map
+from latently.report.study.columns import Column
 from latently.report.study.evidence import beliefs
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import cut, listed, percent
@@ -39,7 +41,8 @@ def row_map(study: Study) -> dict[str, Any]:
         "explained": explained,
         "text": _text(explained, len(rows), study.prepared.rows),
         "points": _points(study, rows, places, strange.log_p),
-        "columns": {cut(study.prepared.used[j].name): _column(study, int(j), rows) for j in shown},
+        "columns": {cut(c.name): _column(c, rows) for c in _coloured(study, shown)},
+        "discriminant": _discriminant(study, rows, features, places, owners),
         "tsne": _neighbours(study, rows, features, places),
     }
 
@@ -122,8 +125,25 @@ def _points(study: Study, rows: NDArray[np.int64], places: Values, log_p: Values
     }
 
 
-def _column(study: Study, j: int, rows: NDArray[np.int64]) -> list[Any]:
-    column = study.prepared.used[j]
+def _coloured(study: Study, shown: NDArray[np.intp]) -> list[Column]:
+    """Columns that points may be coloured by: some that the model sees, and labels, in the order of the table."""
+    names = {study.prepared.used[j].name for j in shown} | {c.name for c in study.prepared.aside}
+    return [c for c in study.prepared.columns if c.name in names]
+
+
+def _discriminant(
+    study: Study, rows: NDArray[np.int64], features: Values, places: Values, owners: NDArray[np.intp]
+) -> dict[str, Any] | None:
+    """The same rows along the axes that tell the clusters apart."""
+    found = discriminant_view(features, places, study.memberships[rows])
+    if found is None:
+        return None
+    loadings = found.pop("loadings")
+    titles = {f"{axis}_title": _mostly(loadings[:, i], owners, study) for i, axis in enumerate("xy")}
+    return found | titles
+
+
+def _column(column: Column, rows: NDArray[np.int64]) -> list[Any]:
     if column.levels:
         return [None if np.isnan(v) else cut(column.levels[int(v)]) for v in column.raw[rows]]
     return [None if np.isnan(v) else float(f"{v:.6g}") for v in column.raw[rows]]

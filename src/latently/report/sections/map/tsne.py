@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from latently.embed import TSNE, MapQuality, map_quality
 from latently.geometry.neighbours import nearest
+from latently.report.sections.map.discriminant import completed, covariances, discriminant
 from latently.report.study.words import percent
 
 Values = NDArray[np.float64]
@@ -16,7 +16,6 @@ _ITERATIONS = 500
 _SPREAD, _JITTER = 1e-4, 0.01  # of the start: its standard deviation, and the part of it that is random
 _TOGETHER = 0.95  # share of neighbours in the table from which clusters lie apart in it as they are
 _MOST = 3.0  # a column counts at most so many times as much as it does in the linear view
-_RIDGE = 0.1
 
 
 def tsne_map(
@@ -59,21 +58,13 @@ def tsne_map(
     }
 
 
-def _covariances(features: Values, shares: Values) -> tuple[Values, Values]:
-    """(d, d) covariances between and within the clusters."""
-    weights = shares.sum(axis=0)
-    means = (shares.T @ features) / np.maximum(weights, 1e-9)[:, None] - features.mean(axis=0)
-    between = (means.T * weights) @ means / len(features)
-    return between, np.cov(features.T, bias=True).reshape(between.shape) - between
-
-
 def _scale(features: Values, shares: Values) -> Values:
     """(d,) how much each feature counts: by its spread within clusters if neighbours in the table mix these."""
     labels = shares.argmax(axis=1)
     near = nearest(features, min(10, len(features) - 1)).indices
     if (labels[near] == labels[:, None]).mean() >= _TOGETHER:
         return np.ones(features.shape[1])
-    _, within = _covariances(features, shares)
+    _, within = covariances(features, shares)
     total = features.var(axis=0)
     # a feature that tells the clusters apart varies less within them than over all rows
     part = np.divide(np.diag(within), total, out=np.ones_like(total), where=total > 0)
@@ -82,30 +73,11 @@ def _scale(features: Values, shares: Values) -> Values:
 
 def _start(features: Values, places: Values, shares: Values, rng: np.random.Generator) -> Values:
     """The discriminant axes of the clusters, the linear view where there are fewer than two; a little noise."""
-    axes = _discriminant(features, shares)
-    if axes.shape[1] == 1:
-        axis = axes / max(float(np.linalg.norm(axes)), 1e-300)
-        rest = places - axis @ (axis.T @ places)
-        axes = np.hstack([axes, rest[:, [rest.var(axis=0).argmax()]]])
-    elif axes.shape[1] == 0:
-        axes = places
+    axes = completed(discriminant(features, shares), places)
     size = axes.std(axis=0)
     unit = (axes - axes.mean(axis=0)) / np.where(size > 0, size, 1.0)
     # rows that are alike would otherwise never part
     return np.asarray(_SPREAD * (unit + _JITTER * rng.standard_normal(unit.shape)))
-
-
-def _discriminant(features: Values, shares: Values) -> Values:
-    """(n, at most 2) the rows on the axes along which the clusters differ most from their own spread."""
-    number = min(2, shares.shape[1] - 1)
-    if number == 0:
-        return np.empty((len(features), 0))
-    between, within = _covariances(features, shares)
-    ridge = _RIDGE * max(float(np.trace(within)) / len(within), 1e-9)
-    _, vectors = eigh(between, within + ridge * np.eye(len(within)))
-    chosen = vectors[:, ::-1][:, :number]
-    largest = chosen[np.abs(chosen).argmax(axis=0), np.arange(chosen.shape[1])]
-    return np.asarray((features - features.mean(axis=0)) @ (chosen * np.where(largest < 0, -1.0, 1.0)))
 
 
 def _faint(quality: MapQuality) -> float:

@@ -1,0 +1,206 @@
+  // the rows that the page carries, and the window that shows them
+
+  const store = JSON.parse(document.getElementById("carried").textContent);
+  const sheet = document.getElementById("rows");
+  const MOST_ROWS = 50, MOST_COLUMNS = 40;
+  const places = new Map(store.row.map((row, at) => [row, at]));
+  const taken = new Map(store.taken.map(([column, at, text]) => [column + " " + at, text]));
+
+  const valueAt = (column, at) => column < 0 ? store.row[at] : store.values[column][at];
+  function shownAt(column, at) {
+    const value = store.values[column][at];
+    if (value !== null) return round(value);
+    const was = taken.get(column + " " + at);
+    return was === undefined ? "missing" : was + " (taken as missing)";
+  }
+  function lineOf(tag, cells) {
+    const line = document.createElement("tr");
+    line.append(...cells.map((text) => cell(tag, text)));
+    return line;
+  }
+  function inOrder(first) {
+    const rest = store.columns.map((_, place) => place).filter((place) => !first.includes(place));
+    return [...first, ...rest].slice(0, MOST_COLUMNS);
+  }
+  function tableOf(found, columns) {
+    const made = document.createElement("table");
+    const head = document.createElement("thead"), body = document.createElement("tbody");
+    head.append(lineOf("th", ["row", ...columns.map((place) => store.columns[place])]));
+    for (const at of found.slice(0, MOST_ROWS)) {
+      body.append(lineOf("td", [round(store.row[at]), ...columns.map((place) => shownAt(place, at))]));
+    }
+    made.append(head, body);
+    return made;
+  }
+  function listOf(pairs) {
+    const list = document.createElement("dl");
+    list.className = "one-row";
+    for (const [name, value] of pairs) list.append(cell("dt", name), cell("dd", value));
+    return list;
+  }
+  function amount(found) {
+    const all = store.row.length === store.total ? "" : ` among the ${round(store.row.length)} rows that this page carries`;
+    const shown = found.length > MOST_ROWS ? `; the first ${MOST_ROWS} are shown` : "";
+    return `${round(found.length)} ${found.length === 1 ? "row" : "rows"}${all}${shown}.`;
+  }
+  function openSheet(title, words, parts) {
+    sheet.querySelector("h2").textContent = title;
+    sheet.querySelector("p").textContent = words;
+    const place = sheet.querySelector(".inside");
+    place.replaceChildren(...parts);
+    tip.hidden = true;
+    if (!sheet.open) sheet.showModal();
+    place.scrollTop = 0;
+  }
+  function showRows(title, found, first = [], words = "", above = []) {
+    const columns = inOrder(first);
+    const one = found.length === 1 && !above.length;
+    const inside = one ? listOf(columns.map((place) => [store.columns[place], shownAt(place, found[0])])) : tableOf(found, columns);
+    openSheet(title, words || amount(found), [...above, ...(found.length ? [inside] : [])]);
+  }
+  function showRow(row, tips, datum) {
+    const title = `Row ${round(row)}`;
+    if (places.has(row)) return showRows(title, [places.get(row)], [], "As it stood in the table.");
+    const told = (tips || []).filter(([field]) => field in datum && field !== "row");
+    const pairs = told.map(([field, label, kind]) => [label, datum[field] === null ? "missing" : shown[kind](datum[field])]);
+    return openSheet(title, "The page does not carry all of this row; this is what the map knows.", [listOf(pairs)]);
+  }
+  const where = (test) => store.row.map((_, at) => at).filter(test);
+
+  // two columns of these rows, as a chart
+
+  const axisOf = (column) => column < 0 ? "number" : store.kinds[column];
+  const titleOf = (column) => column < 0 ? "row" : store.columns[column];
+  function pairChart(chart) {
+    let [x, y, third] = chart.pair;
+    const gone = chart.absent === true;
+    if (!gone && axisOf(x) === "level" && axisOf(y) !== "level") [x, y] = [y, x];
+    const kind = gone || axisOf(y) === "level" ? (axisOf(x) === "level" ? "cells" : "ticks") : "points";
+    const spec = structuredClone(store.pairs[kind]);
+    const told = new Set(chart.told || []);
+    const strange = new Set(told.size ? [] : store.strange); // one row far out would hide how the others lie
+    spec.width = "container";
+    const side = (column, at) => gone && column === y ? (valueAt(column, at) === null ? "missing" : "there") : valueAt(column, at);
+    const data = where((at) => !strange.has(store.row[at]) && side(x, at) !== null && side(y, at) !== null && (third === undefined || valueAt(third, at) !== null))
+      .map((at) => ({ row: store.row[at], x: side(x, at), y: side(y, at), told: told.has(store.row[at]) ? "yes" : "no",
+                      ...(third === undefined ? {} : { third: String(valueAt(third, at)) }) }));
+    for (const [name, column] of [["x", x], ["y", y]]) {
+      spec.encoding[name].title = gone && column === y ? titleOf(column) + " is" : titleOf(column);
+      if (axisOf(column) === "date" && spec.encoding[name].type === "quantitative") {
+        spec.encoding[name].type = "temporal";
+        delete spec.encoding[name].scale;
+      }
+      const values = data.map((datum) => Math.abs(datum[name]));
+      const top = values.reduce((a, b) => Math.max(a, b), 0);
+      if (spec.encoding[name].type === "quantitative" && top >= 1000 && top < 10000) spec.encoding[name].axis.format = "~f";
+    }
+    if (kind !== "points") spec.height = 26 * new Set(data.map((datum) => datum.y)).size;
+    if (third !== undefined && kind === "points") {
+      const names = [...new Set(data.map((datum) => datum.third))].slice(0, 8);
+      const range = names.map((_, place) => `var(--c${place + 1})`);
+      spec.encoding.color = { field: "third", type: "nominal", title: titleOf(third), scale: { domain: names, range }, legend: { orient: "top" } };
+    }
+    const tips = [["row", "row", "number"], ["x", titleOf(x), "value"], ["y", titleOf(y), "value"], ["third", third === undefined ? "" : titleOf(third), "value"]];
+    return { spec, tips, values: data, pick: kind === "cells" ? { kind: "both", x, y } : { kind: "row" } };
+  }
+
+  // what a click on a mark, or Enter, shows
+
+  const asNumber = (value) => typeof value === "number" ? value : Date.parse(value);
+  const between = (value, from, to, last) => value !== null && asNumber(value) >= asNumber(from) && (asNumber(value) < asNumber(to) || (last && value === to));
+  const picks = {
+    row: (pick, datum, tips) => showRow(datum.row, tips, datum),
+    both: ({ x, y }, datum) => showRows(`${titleOf(x)} is ${datum.x}, ${titleOf(y)} is ${datum.y}`, where((at) => String(valueAt(x, at)) === String(datum.x) && String(valueAt(y, at)) === String(datum.y)), [x, y]),
+    range: ({ column, last }, datum) => showRows(`${titleOf(column)} from ${round(datum.from)} to ${round(datum.to)}`, where((at) => between(valueAt(column, at), datum.from, datum.to, datum.to === last)), [column]),
+    level: ({ column, known }, datum) => {
+      const other = datum.level === "all others" && !known.includes(datum.level);
+      showRows(`${titleOf(column)} is ${datum.level}`, where((at) => other ? valueAt(column, at) !== null && !known.includes(String(valueAt(column, at))) : String(valueAt(column, at)) === datum.level), [column]);
+    },
+    pattern: ({ patterns }, datum) => {
+      const gone = patterns[datum.pattern] || [];
+      showRows(gone.length ? `Rows in which ${gone.map(titleOf).join(", ")} is missing` : "Rows in which nothing is missing", where((at) => store.columns.every((_, place) => (valueAt(place, at) === null) === gone.includes(place))), gone);
+    },
+    pair: ({ with: other, fields, texts }, datum) => {
+      const pair = fields.map((field) => store.columns.indexOf(datum[field])).concat(other ?? []).filter((place) => place >= 0);
+      const names = pair.map(titleOf);
+      const box = document.createElement("div");
+      box.className = "chart";
+      const drawn = new Set(pair).size === 2 && pair.every((place) => axisOf(place));
+      const told = (texts || []).find(([a, b]) => names.includes(a) && names.includes(b));
+      showRows(names.join(" and "), where((at) => pair.every((place) => valueAt(place, at) !== null)), pair, told ? told[2] + "." : "", drawn ? [box] : []);
+      if (drawn) { const made = pairChart({ pair }); draw(box, { ...made.spec, data: { values: made.values } }, made.tips, made.pick); }
+    },
+    at: ({ column }, datum) => showRows(`${titleOf(column)} is ${datum.name}`, where((at) => String(valueAt(column, at)) === String(datum.name)), [column]),
+  };
+  function choose(pick, datum, tips) {
+    if (pick && datum) picks[pick.kind](pick, datum, tips);
+  }
+
+  // the keyboard: arrows go from mark to mark, Enter shows its rows
+
+  const isMark = (node) => node.__data__ && node.__data__.datum && node.__data__.mark && node.__data__.mark.role === "mark";
+  function toward(marks, from, key) {
+    const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[key];
+    const middle = (node) => { const box = node.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+    const [x, y] = middle(from);
+    let best = from, least = Infinity;
+    for (const node of marks) {
+      const [u, v] = middle(node);
+      const along = (u - x) * dx + (v - y) * dy, aside = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
+      if (node !== from && along > 0.5 && along + 2 * aside < least) [best, least] = [node, along + 2 * aside];
+    }
+    return best;
+  }
+  function byKeys(element, tips, pick) {
+    element.tabIndex = 0;
+    element.setAttribute("role", "application");
+    if (!element.dataset.said) element.dataset.said = element.getAttribute("aria-label") || "Chart.";
+    element.setAttribute("aria-label", element.dataset.said + " Arrow keys go from mark to mark, Enter shows the rows.");
+    let current = null;
+    const leave = () => { if (current) current.classList.remove("at"); current = null; tip.hidden = true; };
+    element.onblur = leave;
+    element.onkeydown = (event) => {
+      const marks = [...element.querySelectorAll("path, line, rect")].filter(isMark);
+      if (!marks.length || !(event.key.startsWith("Arrow") || ["Home", "End", "Enter", " "].includes(event.key))) return;
+      event.preventDefault();
+      const datum = current && current.__data__.datum;
+      if (event.key === "Enter" || event.key === " ") return choose(pick, datum, tips);
+      const next = event.key === "End" ? marks.at(-1) : event.key === "Home" || !current || !current.isConnected ? marks[0] : toward(marks, current, event.key);
+      leave();
+      current = next;
+      current.classList.add("at");
+      current.scrollIntoView({ block: "nearest" });
+      const box = current.getBoundingClientRect();
+      tip.hidden = !tell(tips, current.__data__.datum);
+      place({ clientX: box.right, clientY: box.bottom });
+    };
+  }
+
+  // buttons: rows of a finding, one row, code to the clipboard
+
+  for (const button of document.querySelectorAll("[data-row]")) {
+    button.addEventListener("click", () => showRow(Number(button.dataset.row), [], {}));
+  }
+  for (const button of document.querySelectorAll("[data-rows]")) {
+    button.addEventListener("click", () => {
+      const found = store.findings[Number(button.dataset.rows)];
+      const first = found.columns.map((name) => store.columns.indexOf(name)).filter((at) => at >= 0);
+      showRows(found.text, found.rows.filter((row) => places.has(row)).map((row) => places.get(row)), first);
+    });
+  }
+  async function copied(text, from) {
+    try { await navigator.clipboard.writeText(text); return true; } catch { /* no clipboard in a frame: as one did before */ }
+    getSelection().selectAllChildren(from);
+    return document.execCommand("copy");
+  }
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    const from = document.getElementById(button.dataset.copy), words = button.textContent;
+    button.addEventListener("click", async () => {
+      const done = await copied(from.textContent, from);
+      button.textContent = done ? "Copied" : "Select and copy it";
+      if (!done) from.closest("details").open = true;
+      setTimeout(() => { button.textContent = words; }, 2000);
+    });
+  }
+  sheet.querySelector("button").addEventListener("click", () => sheet.close());
+  sheet.addEventListener("click", (event) => { if (event.target === sheet) sheet.close(); });
