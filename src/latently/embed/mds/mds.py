@@ -10,6 +10,7 @@ from latently.embed.mds.base import DissimilarityMap
 from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.smacof import Majorisation, best_configuration, given_start, random_starts
 from latently.geometry.distances import Array
+from latently.learn.engine.cores import some_threads
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -31,8 +32,10 @@ class MDS(DissimilarityMap):
         "random" or "classical_mds" (then there is one start). "warn", scikit-learn's default, is "random".
     max_iter
         Iterations at most.
-    verbose, n_jobs
-        Accepted for scikit-learn's sake: `latently.learn.threads` sets the number of threads.
+    verbose
+        Not used: `n_iter_` and `converged_` say how it went.
+    n_jobs
+        How many threads for the starts; None for every core.
     eps
         Fall of the stress, as a share of the sum of squared distances, at which to stop.
     random_state
@@ -136,7 +139,8 @@ class MDS(DissimilarityMap):
         metric = self.metric if isinstance(self.metric, bool) else self.metric_mds
         normalised = not metric if self.normalized_stress == "auto" else self.normalized_stress
         how = Majorisation(metric, self.max_iter, self.eps, normalised)
-        found = best_configuration(D, self._starts(D, init), how)
+        with some_threads(self.n_jobs):
+            found = best_configuration(D, self._starts(D, init), how)
         self.embedding_, self.stress_ = found.points, found.stress
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)

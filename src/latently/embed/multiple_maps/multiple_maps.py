@@ -14,10 +14,10 @@ from latently.embed.inputs import read_table
 from latently.embed.multiple_maps.field import MapsField
 from latently.embed.tsne import start
 from latently.embed.tsne.affinities import checked_perplexity, conditional
-from latently.embed.tsne.base import some_threads
 from latently.embed.tsne.descent import Descent, MapStep, Phase
 from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squares
 from latently.geometry.distances import Array
+from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked
 from latently.learn.estimator.table import generator

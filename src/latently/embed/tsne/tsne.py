@@ -56,7 +56,7 @@ class TSNE(NeighbourEmbedding):
         "barnes_hut", as scikit-learn calls it: affinities of nearest neighbours, and repulsion by whatever is fastest
         (never by trees); "exact": all pairs; "fft": repulsion from a grid for any number of rows.
     angle
-        Accepted for scikit-learn's sake.
+        Not used: it is the opening angle of scikit-learn's trees, and repulsion is not by trees here.
     n_jobs
         How many threads; None for every core.
 
