@@ -22,26 +22,12 @@ from scipy.io import loadmat
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from latently.detect import (
-    SVDD,
-    CombinedDetector,
-    KernelDensity,
-    KernelPCADetector,
-    ModelDetector,
-    OneClassSVM,
-    SemiSupervisedSVDD,
-)
+from benchmarks.every_detector import DETECTORS
+from latently.detect import SemiSupervisedSVDD
 
-OURS = {
-    "kernel density": lambda: KernelDensity(bandwidth="rule"),
-    "model (Gaussian)": ModelDetector,
-    "kernel PCA": KernelPCADetector,
-    "one-class SVM": OneClassSVM,
-    "SVDD": SVDD,
-    "combined": CombinedDetector,
-}
+OURS = {name: make for name, make in DETECTORS.items() if make is not SemiSupervisedSVDD}
 PEERS = {"ECOD": ECOD, "IForest": lambda: IForest(random_state=0), "KNN": KNN, "LOF": LOF, "OCSVM": OCSVM}
-CUBIC = ("kernel PCA", "combined")
+CUBIC = ("KernelPCADetector", "CombinedDetector")
 MOST = 2000
 
 

@@ -18,25 +18,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 
-from latently.detect import (
-    SVDD,
-    CombinedDetector,
-    KernelDensity,
-    KernelPCADetector,
-    ModelDetector,
-    OneClassSVM,
-    SemiSupervisedSVDD,
-)
+from benchmarks.every_detector import DETECTORS
 
-DETECTORS = {
-    "KernelDensity": lambda: KernelDensity(bandwidth="rule"),
-    "ModelDetector": ModelDetector,
-    "KernelPCADetector": KernelPCADetector,
-    "OneClassSVM": OneClassSVM,
-    "SVDD": SVDD,
-    "SemiSupervisedSVDD": SemiSupervisedSVDD,
-    "CombinedDetector": CombinedDetector,
-}
 KEEL = ("vehicle", "phoneme", "penbased", "magic")
 MOST = 500
 MOVED = 200

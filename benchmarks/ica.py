@@ -18,7 +18,7 @@ from scipy.integrate import quad
 from sklearn.decomposition import FastICA as Peer
 
 from latently.factor import JADE, FastICA, InfoMax
-from latently.factor.ica.cumulants import fobi
+from latently.factor.ica.joint.cumulants import fobi
 from latently.factor.ica.quality import amari_error, minimum_distance
 
 N, K = 100_000, 20

@@ -10,6 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from latently.embed import MDS, ClassicalMDS, PseudoEuclidean, SammonMapping, smacof
 from latently.embed.mds.placement import placed
+from latently.embed.mds.smacof import Majorisation
 from latently.embed.mds.stress import MonotoneOrder, pulls_of
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -66,15 +67,30 @@ def test_disparities_are_an_isotonic_regression():
 
 
 @pytest.mark.parametrize("metric", [True, False])
-def test_the_stress_is_that_of_the_peer_from_the_same_start(metric):
+def test_plain_steps_are_those_of_the_peer(metric):
     X = load_iris().data[::2]
-    settings = {"metric_mds": metric, "init": "random", "random_state": 3, "max_iter": 40}
+    peer = manifold.MDS(metric_mds=metric, init="random", n_init=1, random_state=3, max_iter=40).fit(X)
+    start = np.random.RandomState(3).uniform(size=(len(X), 2))
+    ours = Majorisation(metric, 40, normalised=not metric, relaxation=1.0).run(squareform(pdist(X)), start)
+    assert ours.stress == pytest.approx(peer.stress_, rel=1e-2)
+    assert (ours.n_iter, ours.converged) == (40, False)
+
+
+def test_longer_steps_never_raise_the_stress_and_need_fewer():
+    X = load_iris().data[::2]
+    D, start = squareform(pdist(X)), np.random.RandomState(3).uniform(size=(len(X), 2))
+    stresses = [Majorisation(max_iter=m, eps=0.0).run(D, start).stress for m in range(2, 30)]
+    assert (np.diff(stresses) <= 0).all()
+    plain = [Majorisation(relaxation=step).run(D, start) for step in (1.0, 1.8)]
+    assert plain[1].n_iter < 0.7 * plain[0].n_iter
+    assert plain[1].stress == pytest.approx(plain[0].stress, rel=1e-2)
+
+
+def test_too_few_iterations_are_said():
     with pytest.warns(ConvergenceWarning):
-        ours = MDS(**settings).fit(X)
-    peer = manifold.MDS(**settings).fit(X)
-    assert ours.stress_ == pytest.approx(peer.stress_, rel=1e-2)
-    assert ours.n_iter_ == 40
-    assert not ours.converged_
+        model = MDS(init="random", random_state=3, max_iter=20).fit(load_iris().data[::2])
+    assert not model.converged_
+    assert model.n_iter_ == 20
 
 
 @pytest.mark.parametrize("settings", [{"init": "classical_mds"}, {"init": "random", "n_init": 4, "random_state": 0}])

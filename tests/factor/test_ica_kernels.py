@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from latently.factor.ica.contrast import Contrast, likelihood_means, padded_rows
+from latently.factor.ica.ascent.contrast import Contrast, likelihood_means, padded_rows
 from latently.factor.ica.white_data import Blocks
 
 

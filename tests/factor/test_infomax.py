@@ -8,8 +8,8 @@ from tests.factor.ica_signals import heavy_and_light
 
 from latently.data import as_source
 from latently.factor import InfoMax
-from latently.factor.ica.likelihood import Likelihood
-from latently.factor.ica.quasi_newton import quasi_newton
+from latently.factor.ica.ascent.likelihood import Likelihood
+from latently.factor.ica.ascent.quasi_newton import quasi_newton
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import whitening_of
 from latently.learn import reducing, threads

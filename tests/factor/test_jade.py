@@ -8,8 +8,8 @@ from tests.factor.ica_signals import heavy_and_light
 
 from latently.data import as_source
 from latently.factor import JADE
-from latently.factor.ica.cumulants import cumulant_matrices, fobi, pairs_of
-from latently.factor.ica.joint_diagonalisation import joint_diagonalisation
+from latently.factor.ica.joint.cumulants import cumulant_matrices, fobi, pairs_of
+from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
 from latently.factor.ica.quality import minimum_distance
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import whitening_of

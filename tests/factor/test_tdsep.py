@@ -6,7 +6,7 @@ import pytest
 from tests.factor.ica_signals import MIXING, coloured, waves
 
 from latently.factor import TDSEP
-from latently.factor.ica.lagged import LaggedProducts, spectral_distance
+from latently.factor.ica.joint.lagged import LaggedProducts, spectral_distance
 from latently.factor.ica.quality import amari_error
 from latently.learn.engine.tree import tree_sum
 

@@ -49,6 +49,24 @@ def test_subsequences_by_enumeration(texts, n, decay):
     assert np.allclose(SubsequenceKernel(n, decay=decay).diag(texts), np.diagonal(expected))
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.text("ab", max_size=6), min_size=2, max_size=4), st.integers(1, 3))
+def test_normalised_kernels_by_enumeration(texts, n):
+    """Every pair of places is looked at; a text in which there is nothing to compare has zeros."""
+    spectrum = [
+        [sum(s[i : i + n] == t[j : j + n] for i in range(len(s) - n + 1) for j in range(len(t) - n + 1)) for t in texts]
+        for s in texts
+    ]
+    subsequences = [[enumerated_subsequences(s, t, n, 0.6) for t in texts] for s in texts]
+    for kernel, plain in ((NGramKernel, spectrum), (SubsequenceKernel, subsequences)):
+        decay = {"decay": 0.6} if kernel is SubsequenceKernel else {}
+        own = np.sqrt(np.diagonal(plain))
+        size = np.outer(own, own)
+        expected = np.divide(plain, size, out=np.zeros(size.shape), where=size > 0)
+        assert np.allclose(kernel(n, **decay)(texts), plain)
+        assert np.allclose(kernel(n, normalize=True, **decay)(texts), expected)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_ngrams_are_products_of_scikit_learns_counts(n):
     counts = CountVectorizer(analyzer="char", ngram_range=(n, n), lowercase=False).fit_transform(TEXTS).toarray()

@@ -1,5 +1,7 @@
 """What is fixed stays, what is learnt is the best given that, and it is counted so."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,6 +9,7 @@ from scipy.optimize import minimize
 
 from latently.distributions import Gaussian
 from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
+from latently.sequence.hmm.fixed import matched
 
 nan = np.nan
 RNG = np.random.default_rng(0)
@@ -133,3 +136,12 @@ def test_what_cannot_be_fixed_is_an_error(model, fixed, words):
         model.set_params(fixed=fixed).fit(X)
     with pytest.raises(TypeError, match="must be a mapping"):
         model.set_params(fixed=[1]).fit(X)
+
+
+def test_starts_are_matched_to_what_is_fixed_by_the_best_of_all_orders():
+    rng = np.random.default_rng(0)
+    start, fixed = rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
+    fixed[1], fixed[2, 0] = np.nan, np.nan
+    orders = [np.array(order) for order in permutations(range(4))]
+    best = min(orders, key=lambda order: np.nansum((start[order] - fixed) ** 2))
+    assert np.array_equal(matched(start, fixed), np.where(np.isnan(fixed), start[best], fixed))

@@ -1,6 +1,7 @@
 """Isomap: classical scaling of distances along a manifold."""
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,13 +18,14 @@ from latently.geometry.distances import Array
 from latently.geometry.graph import components, joined, shortest_paths, undirected
 from latently.kernel.gram.centring import centred
 from latently.learn.engine.blocks import for_blocks
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
 
 _ROWS = 32  # of the matrix that are squared at a time, in cache
 _VALUES = 4_000_000  # path lengths in memory at a time
 
 
+@stores_parameters
 class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Isomap (Tenenbaum, de Silva and Langford, 2000): distances are measured along the manifold.
 
@@ -94,38 +96,21 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | None = 5,
-        radius: float | None = None,
-        n_components: int = 2,
-        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
-        tol: float = 0,
-        max_iter: int | None = None,
-        path_method: Literal["auto", "FW", "D"] = "auto",
-        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
-        n_jobs: int | None = None,
-        metric: Any = "minkowski",
-        p: float = 2,
-        metric_params: dict[str, Any] | None = None,
-        n_landmarks: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.radius = radius
-        self.n_components = n_components
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.path_method = path_method
-        self.neighbors_algorithm = neighbors_algorithm
-        self.n_jobs = n_jobs
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    _: KW_ONLY
+    n_neighbors: int | None = 5
+    radius: float | None = None
+    n_components: int = 2
+    eigen_solver: Literal["auto", "arpack", "dense"] = "auto"
+    tol: float = 0
+    max_iter: int | None = None
+    path_method: Literal["auto", "FW", "D"] = "auto"
+    neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto"
+    n_jobs: int | None = None
+    metric: Any = "minkowski"
+    p: float = 2
+    metric_params: dict[str, Any] | None = None
+    n_landmarks: int | None = None
+    random_state: Any = None
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -1,6 +1,7 @@
 """Pseudo-Euclidean embedding of data that violate the axioms of a metric."""
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from latently.embed.inputs import read_table
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.geometry.distances import Array, pairwise
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 
+@stores_parameters
 class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Two maps of dissimilarities that are no distances: of the positive and of the negative part of their spectrum.
 
@@ -66,18 +68,11 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         "metric_params": [dict, None],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = 2,
-        *,
-        input: Literal["dissimilarity", "squared_dissimilarity", "similarity"] = "dissimilarity",
-        metric: Any = "precomputed",
-        metric_params: dict[str, Any] | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.input = input
-        self.metric = metric
-        self.metric_params = metric_params
+    n_components: int | None = 2
+    _: KW_ONLY
+    input: Literal["dissimilarity", "squared_dissimilarity", "similarity"] = "dissimilarity"
+    metric: Any = "precomputed"
+    metric_params: dict[str, Any] | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the maps; see `fit_transform`."""

@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Metric: TypeAlias = Literal["euclidean", "manhattan"]
@@ -69,7 +70,12 @@ def distances(X: Array, Y: Array | None = None, metric: Metric = "euclidean") ->
 
 
 def pairwise(
-    X: Array, Y: Array | None = None, metric: Any = "euclidean", params: dict[str, Any] | None = None
+    X: Array,
+    Y: Array | None = None,
+    metric: Any = "euclidean",
+    params: dict[str, Any] | None = None,
+    *,
+    by_differences: bool = False,
 ) -> Array:
     """Distances (n, m) between rows by any metric of scikit-learn, or a function; of X to itself if Y is None.
 
@@ -81,6 +87,9 @@ def pairwise(
         A name that `sklearn.metrics.pairwise_distances` takes, or a function of two rows.
     params
         Further arguments of the metric.
+    by_differences
+        Whether Euclidean distances are sums of squared differences, not made of products, which is faster: those of
+        equal rows are then zero without rounding.
 
     Examples
     --------
@@ -89,7 +98,7 @@ def pairwise(
            [4., 0.]])
     """
     if not params and metric in ("euclidean", "l2"):
-        return distances(X, Y)
+        return np.asarray(cdist(X, X if Y is None else Y)) if by_differences else distances(X, Y)
     if not params and metric in ("manhattan", "cityblock", "l1"):
         return distances(X, Y, "manhattan")
     from sklearn.metrics import pairwise_distances

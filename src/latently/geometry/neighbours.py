@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from latently.geometry.blocked import Ints, by_products, by_scores
-from latently.geometry.distances import Array
+from latently.geometry.distances import Array, pairwise
 from latently.learn.engine.blocks import for_blocks
 from latently.learn.engine.cores import n_threads
 
@@ -121,7 +121,11 @@ def within(X: Any, radius: float, Y: Any = None, *, metric: str = "euclidean") -
     parts: list[Any] = [None] * -(-size[0] // step)
 
     def fill(start: int, stop: int) -> None:
-        table = asked[start:stop] if metric == "precomputed" else _pairwise(asked[start:stop], rows, metric, {})
+        table = (
+            asked[start:stop]
+            if metric == "precomputed"
+            else pairwise(asked[start:stop], rows, metric, by_differences=True)
+        )
         mask = table <= radius
         if Y is None:
             mask[np.arange(stop - start), np.arange(start, stop)] = False
@@ -173,20 +177,12 @@ def _unit(rows: npt.NDArray[Any]) -> Array:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1.0))
 
 
-def _pairwise(rows: Any, others: Any, metric: Any, params: dict[str, Any]) -> Array:
-    if metric in ("euclidean", "l2") and not params:
-        from scipy.spatial.distance import cdist
-
-        return np.asarray(cdist(rows, others))
-    from sklearn.metrics import pairwise_distances
-
-    return _floats(pairwise_distances(rows, others, metric=metric, **params))
-
-
 def _by_metric(rows: Any, asked: Any, k: int, metric: Any, params: dict[str, Any]) -> tuple[Array, Ints]:
     queries = rows if asked is None else asked
     shape = (len(queries), len(rows))
-    return by_scores(lambda r, c: _pairwise(queries[r], rows[c], metric, params), shape, k, asked is None)
+    return by_scores(
+        lambda r, c: pairwise(queries[r], rows[c], metric, params, by_differences=True), shape, k, asked is None
+    )
 
 
 def _by_tree(rows: npt.NDArray[Any], asked: Any, k: int) -> tuple[Array, Ints]:

@@ -1,6 +1,7 @@
 """Conditional random field."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ from latently.learn.checkpoint.checkpoint import checkpointing
 from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import progress
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.structure.base import KBest, StructuredEstimator, ranking
 from latently.structure.models.base import PairwiseDecoder
@@ -22,6 +23,7 @@ from latently.structure.solve.likelihood import Likelihood
 _MEMORY = 8  # steps that L-BFGS remembers: there may be millions of weights
 
 
+@stores_parameters
 class ConditionalRandomField(StructuredEstimator):
     """Conditional random field: p(y | x) is proportional to exp(w . Psi(x, y)).
 
@@ -79,14 +81,12 @@ class ConditionalRandomField(StructuredEstimator):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self, model: Any = None, *, C: float = 1.0, tol: float = 1e-6, max_iter: int = 1000, verbose: int | bool = 0
-    ) -> None:
-        self.model = model
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    model: Any = None
+    _: KW_ONLY
+    C: float = 1.0
+    tol: float = 1e-6
+    max_iter: int = 1000
+    verbose: int | bool = 0
 
     @checked
     def fit(

@@ -1,6 +1,7 @@
 """Structured support vector machine."""
 
 from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -14,7 +15,7 @@ from latently.kernel.gram.cholesky import incomplete_cholesky
 from latently.learn.checkpoint.checkpoint import checkpointing
 from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.progress import drawn
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.structure.base import StructuredEstimator, _dense
@@ -29,6 +30,7 @@ from latently.structure.solve.solution import Solution
 _FULL = 1e-12  # share of the trace of a kernel matrix that may be missed
 
 
+@stores_parameters
 class StructuredSVM(StructuredEstimator):
     """Structured support vector machine: the true output is to be ahead of every other by a margin.
 
@@ -106,32 +108,18 @@ class StructuredSVM(StructuredEstimator):
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        model: Any = None,
-        *,
-        C: float = 1.0,
-        loss: Any = "hamming",
-        rescale: str = "margin",
-        solver: str = "frank_wolfe",
-        kernel: Any = "linear",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        average: bool = False,
-        random_state: Any = None,
-        verbose: int | bool = 0,
-    ) -> None:
-        self.model = model
-        self.C = C
-        self.loss = loss
-        self.rescale = rescale
-        self.solver = solver
-        self.kernel = kernel
-        self.tol = tol
-        self.max_iter = max_iter
-        self.average = average
-        self.random_state = random_state
-        self.verbose = verbose
+    model: Any = None
+    _: KW_ONLY
+    C: float = 1.0
+    loss: Any = "hamming"
+    rescale: str = "margin"
+    solver: str = "frank_wolfe"
+    kernel: Any = "linear"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    average: bool = False
+    random_state: Any = None
+    verbose: int | bool = 0
 
     @checked
     def fit(

@@ -1,6 +1,7 @@
 """Kernel principal component analysis."""
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,12 +21,13 @@ from latently.kernel.gram.eigen import ROUNDING, Solver
 from latently.kernel.gram.expansion import Expansion
 from latently.kernel.gram.values import gram
 from latently.kernel.vector import RBF, reads_tables
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 _NAMES = {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}
 _SINGLE = 1e-5  # what is rounding in the eigenvalues of a matrix that was computed in single precision
 
 
+@stores_parameters
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis in the feature space of a kernel.
 
@@ -63,7 +65,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     copy_X
         Whether the rows of the fit are copied.
     n_jobs
-        Accepted for scikit-learn's sake: `latently.learn.threads` sets the number of threads.
+        Not used: `latently.learn.threads` sets the number of threads.
     n_landmarks
         Describe rows by kernel values with this many of them (Nystroem): memory and time are then linear in the number
         of rows. None compares all with all.
@@ -116,46 +118,25 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         "pre_image": [StrOptions({"ridge", "fixed_point"})],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        alpha: float = 1.0,
-        fit_inverse_transform: bool = False,
-        eigen_solver: Solver = "auto",
-        tol: float = 0,
-        max_iter: int | None = None,
-        iterated_power: Any = "auto",
-        remove_zero_eig: bool = False,
-        random_state: Any = None,
-        copy_X: bool = True,
-        n_jobs: int | None = None,
-        n_landmarks: int | None = None,
-        pre_image: Literal["ridge", "fixed_point"] = "ridge",
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.fit_inverse_transform = fit_inverse_transform
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.iterated_power = iterated_power
-        self.remove_zero_eig = remove_zero_eig
-        self.random_state = random_state
-        self.copy_X = copy_X
-        self.n_jobs = n_jobs
-        self.n_landmarks = n_landmarks
-        self.pre_image = pre_image
+    n_components: int | None = None
+    _: KW_ONLY
+    kernel: Any = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    alpha: float = 1.0
+    fit_inverse_transform: bool = False
+    eigen_solver: Solver = "auto"
+    tol: float = 0
+    max_iter: int | None = None
+    iterated_power: Any = "auto"
+    remove_zero_eig: bool = False
+    random_state: Any = None
+    copy_X: bool = True  # noqa: N815 - the name that scikit-learn has
+    n_jobs: int | None = None
+    n_landmarks: int | None = None
+    pre_image: Literal["ridge", "fixed_point"] = "ridge"
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -217,9 +198,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.X_transformed_fit_ = found.scores if self.n_landmarks is None else self._scores(self.X_fit_)
         if self.pre_image == "fixed_point":
             assert isinstance(self._kernel, RBF)
-            self._pre_images: Any = FixedPointPreImages(
-                self._kernel, self.X_transformed_fit_, self.X_fit_, found.weights, found.mean
-            )
+            parts = self.X_transformed_fit_, self.X_fit_, found.weights, found.mean
+            self._pre_images: Any = FixedPointPreImages(self._kernel, *parts)
             return
         kernel = self._named(self.X_fit_)
         self._pre_images = RidgePreImages.fitted(kernel, self.X_transformed_fit_, self.X_fit_, self.alpha)

@@ -1,5 +1,6 @@
 """Locally linear embedding."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,10 +21,11 @@ from latently.embed.lle.alignment import (
 from latently.embed.neighbourhoods import Neighbourhoods, check_one_of
 from latently.geometry.distances import Array
 from latently.kernel.gram.eigen import signed
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
 
 
+@stores_parameters
 class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Locally linear embedding (Roweis and Saul, 2000): rows are the same means of their neighbours in the map.
 
@@ -90,36 +92,20 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "radius": [Interval(Real, 0, None, closed="neither"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | None = 5,
-        n_components: int = 2,
-        reg: float = 1e-3,
-        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 100,
-        method: Method = "standard",
-        hessian_tol: float = 1e-4,
-        modified_tol: float = 1e-12,
-        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        radius: float | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.reg = reg
-        self.eigen_solver = eigen_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.hessian_tol = hessian_tol
-        self.modified_tol = modified_tol
-        self.neighbors_algorithm = neighbors_algorithm
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.radius = radius
+    _: KW_ONLY
+    n_neighbors: int | None = 5
+    n_components: int = 2
+    reg: float = 1e-3
+    eigen_solver: Literal["auto", "arpack", "dense"] = "auto"
+    tol: float = 1e-6
+    max_iter: int = 100
+    method: Method = "standard"
+    hessian_tol: float = 1e-4
+    modified_tol: float = 1e-12
+    neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    radius: float | None = None
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

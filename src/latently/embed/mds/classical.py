@@ -1,6 +1,7 @@
 """Classical multidimensional scaling."""
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,11 +12,12 @@ from latently.embed.mds.base import DissimilarityMap
 from latently.geometry.distances import Array
 from latently.kernel.gram.centring import Centring
 from latently.kernel.gram.eigen import decomposed
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 _ZERO = 1e-12  # eigenvalues up to this share of the largest are zero
 
 
+@stores_parameters
 class ClassicalMDS(DissimilarityMap):
     """Classical multidimensional scaling (Torgerson, Gower): the principal coordinates of dissimilarities.
 
@@ -60,12 +62,10 @@ class ClassicalMDS(DissimilarityMap):
         "metric_params": [dict, None],
     }
 
-    def __init__(
-        self, n_components: int = 2, *, metric: Any = "euclidean", metric_params: dict[str, Any] | None = None
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
-        self.metric_params = metric_params
+    n_components: int = 2
+    _: KW_ONLY
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the map; see `fit_transform`."""

@@ -1,6 +1,7 @@
 """Multidimensional scaling by SMACOF."""
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,10 +11,12 @@ from latently.embed.mds.base import DissimilarityMap
 from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.smacof import Majorisation, best_configuration, given_start, random_starts
 from latently.geometry.distances import Array
-from latently.learn.estimator.parameters import checked
+from latently.learn.engine.cores import some_threads
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
+@stores_parameters
 class MDS(DissimilarityMap):
     """Multidimensional scaling: a map whose distances are close to given dissimilarities, or follow their order.
 
@@ -31,8 +34,10 @@ class MDS(DissimilarityMap):
         "random" or "classical_mds" (then there is one start). "warn", scikit-learn's default, is "random".
     max_iter
         Iterations at most.
-    verbose, n_jobs
-        Accepted for scikit-learn's sake: `latently.learn.threads` sets the number of threads.
+    verbose
+        Not used: `n_iter_` and `converged_` say how it went.
+    n_jobs
+        How many threads for the starts; None for every core.
     eps
         Fall of the stress, as a share of the sum of squared distances, at which to stop.
     random_state
@@ -82,36 +87,20 @@ class MDS(DissimilarityMap):
         "normalized_stress": ["boolean", StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        metric_mds: bool = True,
-        n_init: int = 1,
-        init: Literal["random", "classical_mds", "warn"] = "warn",
-        max_iter: int = 300,
-        verbose: int = 0,
-        eps: float = 1e-6,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        dissimilarity: str = "deprecated",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        normalized_stress: bool | Literal["auto"] = "auto",
-    ) -> None:
-        self.n_components = n_components
-        self.metric_mds = metric_mds
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.eps = eps
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.dissimilarity = dissimilarity
-        self.metric = metric
-        self.metric_params = metric_params
-        self.normalized_stress = normalized_stress
+    n_components: int = 2
+    _: KW_ONLY
+    metric_mds: bool = True
+    n_init: int = 1
+    init: Literal["random", "classical_mds", "warn"] = "warn"
+    max_iter: int = 300
+    verbose: int = 0
+    eps: float = 1e-6
+    n_jobs: int | None = None
+    random_state: Any = None
+    dissimilarity: str = "deprecated"
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    normalized_stress: bool | Literal["auto"] = "auto"
 
     def fit(self, X: Any, y: Any = None, init: Any = None) -> Self:
         """Find the map; see `fit_transform`."""
@@ -136,7 +125,8 @@ class MDS(DissimilarityMap):
         metric = self.metric if isinstance(self.metric, bool) else self.metric_mds
         normalised = not metric if self.normalized_stress == "auto" else self.normalized_stress
         how = Majorisation(metric, self.max_iter, self.eps, normalised)
-        found = best_configuration(D, self._starts(D, init), how)
+        with some_threads(self.n_jobs):
+            found = best_configuration(D, self._starts(D, init), how)
         self.embedding_, self.stress_ = found.points, found.stress
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)

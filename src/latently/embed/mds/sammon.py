@@ -1,7 +1,7 @@
 """Sammon's mapping."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,13 +16,14 @@ from latently.embed.mds.smacof import Configuration, given_start
 from latently.embed.mds.stress import pulls_of
 from latently.geometry.distances import Array
 from latently.learn.engine.restarts import best_of
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
 from latently.learn.estimator.unconverged import warn_unconverged
 
 _SHAKEN = 0.3  # size of the noise of further starts, as a share of the spread of the classical map
 
 
+@stores_parameters
 class SammonMapping(DissimilarityMap):
     """Sammon's mapping (1969): a map that meets small distances as well as large ones, relative to their size.
 
@@ -81,26 +82,15 @@ class SammonMapping(DissimilarityMap):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        n_init: int = 8,
-        init: str = "classical_mds",
-        max_iter: int = 2000,
-        tol: float = 1e-10,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.metric = metric
-        self.metric_params = metric_params
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    n_init: int = 8
+    init: str = "classical_mds"
+    max_iter: int = 2000
+    tol: float = 1e-10
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, init: Any = None) -> Self:
         """Find the map; see `fit_transform`."""

@@ -13,10 +13,13 @@ from sklearn.utils.validation import check_array, check_symmetric
 from latently.embed.inputs import check_distances
 from latently.embed.mds.stress import MonotoneOrder, Pulls, pulls_of
 from latently.geometry.distances import Array
+from latently.learn.engine.cores import some_threads
 from latently.learn.engine.restarts import best_of
 from latently.learn.estimator.table import generator, seeds
 
 Disparities = Callable[[Array], Array]
+
+_PLAIN = 10  # steps that find the scale and the rough places, before longer ones pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +58,16 @@ class Majorisation:
         Fall of the stress, as a share of the sum of squared distances, at which to stop.
     normalised
         Whether the stress is Stress-1 (Kruskal 1964): sqrt(stress / sum of squared distances).
+    relaxation
+        Length of a step but for the first ten, 1 for the Guttman transform. Up to 2 the metric stress cannot rise
+        (de Leeuw and Heiser 1980), and near it little more than half as many steps are needed.
     """
 
     metric: bool = True
     max_iter: int = 300
     eps: float = 1e-6
     normalised: bool = False
+    relaxation: float = 1.8
 
     def run(self, D: Array, start: Array) -> Configuration:
         """Improve a map (n, k) of dissimilarities (n, n) until the stress no longer falls."""
@@ -72,7 +79,8 @@ class Majorisation:
             fallen = before - now.stress if n_iter > 1 else np.inf
             if n_iter == self.max_iter or fallen <= self.eps * now.squares:
                 return Configuration(points, self._stress(now), n_iter, bool(fallen <= self.eps * now.squares))
-            points = points + now.pulls / len(points)  # the Guttman transform
+            step = self.relaxation if n_iter >= _PLAIN else 1.0
+            points = points + step * now.pulls / len(points)
             before, n_iter = now.stress, n_iter + 1
 
     def _stress(self, now: Pulls) -> float:
@@ -145,8 +153,10 @@ def smacof(
         (n, k) map to start from; random if None.
     n_init
         How many random starts.
-    n_jobs, verbose
-        Accepted for scikit-learn's sake: starts run side by side in threads.
+    n_jobs
+        How many threads for the starts; None for every core.
+    verbose
+        Not used.
     max_iter
         Iterations at most.
     eps
@@ -172,5 +182,6 @@ def smacof(
         warnings.warn(f"init is given: there is one start, not {n_init}", UserWarning, stacklevel=2)
     starts = random_starts(len(D), n_components, n_init, random_state) if start is None else [start]
     normalised = not metric if normalized_stress == "auto" else normalized_stress
-    found = best_configuration(D, starts, Majorisation(metric, max_iter, eps, normalised))
+    with some_threads(n_jobs):
+        found = best_configuration(D, starts, Majorisation(metric, max_iter, eps, normalised))
     return (found.points, found.stress, found.n_iter)[: 3 if return_n_iter else 2]

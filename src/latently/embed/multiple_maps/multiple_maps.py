@@ -1,6 +1,7 @@
 """Multiple maps t-SNE: similarities that no single map can show."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,15 +15,16 @@ from latently.embed.inputs import read_table
 from latently.embed.multiple_maps.field import MapsField
 from latently.embed.tsne import start
 from latently.embed.tsne.affinities import checked_perplexity, conditional
-from latently.embed.tsne.base import some_threads
 from latently.embed.tsne.descent import Descent, MapStep, Phase
 from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squares
 from latently.geometry.distances import Array
+from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
 
 
+@stores_parameters
 class MultipleMapsTSNE(BaseEstimator):
     """Multiple maps t-SNE (van der Maaten and Hinton 2012): several maps, and a share of every point in each.
 
@@ -102,36 +104,20 @@ class MultipleMapsTSNE(BaseEstimator):
         "n_jobs": [None, Integral],
     }
 
-    def __init__(
-        self,
-        n_maps: int = 2,
-        *,
-        n_components: int = 2,
-        perplexity: Any = 30.0,
-        affinity: str = "perplexity",
-        early_exaggeration: float = 1.0,
-        learning_rate: Any = "auto",
-        max_iter: int = 1000,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        init: Any = "random",
-        verbose: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_maps = n_maps
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.affinity = affinity
-        self.early_exaggeration = early_exaggeration
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.metric = metric
-        self.metric_params = metric_params
-        self.init = init
-        self.verbose = verbose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_maps: int = 2
+    _: KW_ONLY
+    n_components: int = 2
+    perplexity: Any = 30.0
+    affinity: str = "perplexity"
+    early_exaggeration: float = 1.0
+    learning_rate: Any = "auto"
+    max_iter: int = 1000
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    init: Any = "random"
+    verbose: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @checked
     def fit(self, X: Any, y: Any = None, *, on_iteration: Callable[[MapStep], Any] | None = None) -> Self:

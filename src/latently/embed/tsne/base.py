@@ -1,7 +1,7 @@
 """What TSNE and SNE share: from rows to a map."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +17,12 @@ from latently.embed.tsne.kernels import Gaussian, Student
 from latently.embed.tsne.placing import Placing
 from latently.geometry.distances import Array
 from latently.geometry.neighbours import nearest
-from latently.learn.engine.cores import n_threads, threads
+from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked
 
 
-class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A map made by descending a divergence between neighbourhoods."""
 
     _EXPLORATION_MAX_ITER: int = 250  # iterations of early exaggeration
@@ -84,11 +84,13 @@ class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             placed = placing.place(found, scaled_squares(found.distances))
         return placed.astype(np.float32)
 
+    @abstractmethod
     def _fit(self, X: Any, on_iteration: Any) -> None:
-        raise NotImplementedError
+        """Find the map, and set what is fitted."""
 
+    @abstractmethod
     def _kernel(self) -> Student | Gaussian:
-        raise NotImplementedError
+        """The similarity of two places in the map."""
 
     def _start(self, table: Any, affinities: Affinities, rng: np.random.RandomState) -> Array:
         n = affinities.n
@@ -138,8 +140,3 @@ class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []  # maps are of single precision, as scikit-learn's
         return tags
-
-
-def some_threads(n: int | None) -> Any:
-    """As many threads as asked for; all for None and below zero."""
-    return nullcontext() if n is None or n < 1 else threads(min(n, n_threads()))

@@ -1,5 +1,6 @@
 """Stochastic neighbour embedding with Gaussians in the map."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,9 +13,11 @@ from latently.embed.tsne.dense import ConditionalField, JointField
 from latently.embed.tsne.descent import Phase
 from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squares
 from latently.embed.tsne.kernels import Gaussian
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import generator
 
 
+@stores_parameters
 class SNE(NeighbourEmbedding):
     """Stochastic neighbour embedding (Hinton and Roweis 2002): Gaussian similarities among rows and in the map.
 
@@ -78,38 +81,21 @@ class SNE(NeighbourEmbedding):
         "n_jobs": [None, Integral],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: Any = 30.0,
-        symmetric: bool = False,
-        early_exaggeration: float = 4.0,
-        learning_rate: Any = "auto",
-        max_iter: int = 1000,
-        n_iter_without_progress: int = 300,
-        min_grad_norm: float = 1e-7,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        init: Any = "pca",
-        verbose: int = 0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.symmetric = symmetric
-        self.early_exaggeration = early_exaggeration
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.n_iter_without_progress = n_iter_without_progress
-        self.min_grad_norm = min_grad_norm
-        self.metric = metric
-        self.metric_params = metric_params
-        self.init = init
-        self.verbose = verbose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: Any = 30.0
+    symmetric: bool = False
+    early_exaggeration: float = 4.0
+    learning_rate: Any = "auto"
+    max_iter: int = 1000
+    n_iter_without_progress: int = 300
+    min_grad_norm: float = 1e-7
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    init: Any = "pca"
+    verbose: int = 0
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _fit(self, X: Any, on_iteration: Any) -> None:
         self._check_start()

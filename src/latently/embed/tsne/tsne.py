@@ -1,5 +1,6 @@
 """t-distributed stochastic neighbour embedding."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,9 +16,11 @@ from latently.embed.tsne.inputs import find_neighbours, read_input
 from latently.embed.tsne.kernels import Student
 from latently.geometry.distances import Array
 from latently.geometry.neighbours import Neighbours
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import generator
 
 
+@stores_parameters
 class TSNE(NeighbourEmbedding):
     """t-distributed stochastic neighbour embedding (van der Maaten and Hinton 2008): a map that keeps neighbours.
 
@@ -56,7 +59,7 @@ class TSNE(NeighbourEmbedding):
         "barnes_hut", as scikit-learn calls it: affinities of nearest neighbours, and repulsion by whatever is fastest
         (never by trees); "exact": all pairs; "fft": repulsion from a grid for any number of rows.
     angle
-        Accepted for scikit-learn's sake.
+        Not used: it is the opening angle of scikit-learn's trees, and repulsion is not by trees here.
     n_jobs
         How many threads; None for every core.
 
@@ -106,40 +109,22 @@ class TSNE(NeighbourEmbedding):
         "n_jobs": [None, Integral],
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        perplexity: Any = 30.0,
-        early_exaggeration: float = 12.0,
-        learning_rate: Any = "auto",
-        max_iter: int = 1000,
-        n_iter_without_progress: int = 300,
-        min_grad_norm: float = 1e-7,
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        init: Any = "pca",
-        verbose: int = 0,
-        random_state: Any = None,
-        method: str = "barnes_hut",
-        angle: float = 0.5,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.early_exaggeration = early_exaggeration
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.n_iter_without_progress = n_iter_without_progress
-        self.min_grad_norm = min_grad_norm
-        self.metric = metric
-        self.metric_params = metric_params
-        self.init = init
-        self.verbose = verbose
-        self.random_state = random_state
-        self.method = method
-        self.angle = angle
-        self.n_jobs = n_jobs
+    n_components: int = 2
+    _: KW_ONLY
+    perplexity: Any = 30.0
+    early_exaggeration: float = 12.0
+    learning_rate: Any = "auto"
+    max_iter: int = 1000
+    n_iter_without_progress: int = 300
+    min_grad_norm: float = 1e-7
+    metric: Any = "euclidean"
+    metric_params: dict[str, Any] | None = None
+    init: Any = "pca"
+    verbose: int = 0
+    random_state: Any = None
+    method: str = "barnes_hut"
+    angle: float = 0.5
+    n_jobs: int | None = None
 
     def _fit(self, X: Any, on_iteration: Any) -> None:
         if self.method != "exact" and self.n_components > 3:

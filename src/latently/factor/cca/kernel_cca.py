@@ -45,8 +45,9 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
         the kernel compares: rows of a table, strings, trees.
     reg
         Between 0 and 1: covariances of features become (1 - reg) C + reg I. Without it, a kernel that can tell all
-        rows apart finds correlations of one in anything. None is 0.01 up to 1000 rows and 0.001 for more, as Bach and
-        Jordan (2002) advise for kernels that are one for a row and itself.
+        rows apart finds correlations of one in anything. None is 0.01 up to 1000 rows and 0.001 for more: kappa / 2
+        in the K + (n kappa / 2) I of Bach and Jordan (2002), with the kappa of 0.02 and 0.002 that their program for
+        kernel ICA has for Gaussian kernels.
     approximation
         "cholesky" takes the rows that are worst described so far; "nystroem" takes rows at random, and is faster.
     max_features

@@ -18,6 +18,7 @@ from latently.factor.ica.whitening import Whitening, inverse_root, whitening_of
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import reducing
 from latently.learn.estimator.missing import refuse_missing
+from latently.learn.estimator.parameters import check_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -70,7 +71,7 @@ class IndependentComponents(
         y
             Not used.
         """
-        self._validate_params()
+        check_parameters(self)
         rows = self._read(X, reset=True)
         source = rows if isinstance(rows, ChunkSource) else as_source(rows)
         with reducing(source) as reduce:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
+from latently.factor.ica.ascent.contrast import Contrast, Nonlinearity
+from latently.factor.ica.ascent.fixed_point import deflation, parallel, reloaded
 from latently.factor.ica.base import IndependentComponents, Separation
-from latently.factor.ica.contrast import Contrast, Nonlinearity
-from latently.factor.ica.fixed_point import deflation, parallel, reloaded
 from latently.factor.ica.gaussianity import non_gaussianity
 from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData

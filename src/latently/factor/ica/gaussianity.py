@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latently.factor.ica.contrast import likelihood_means
+from latently.factor.ica.ascent.contrast import likelihood_means
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
 

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from latently.factor.ica.ascent.fixed_point import orthogonal
+from latently.factor.ica.ascent.likelihood import Likelihood
+from latently.factor.ica.ascent.quasi_newton import natural_gradient, quasi_newton
 from latently.factor.ica.base import IndependentComponents, Separation
-from latently.factor.ica.fixed_point import orthogonal
 from latently.factor.ica.gaussianity import non_gaussianity
-from latently.factor.ica.likelihood import Likelihood
-from latently.factor.ica.quasi_newton import natural_gradient, quasi_newton
 from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening

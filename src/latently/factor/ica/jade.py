@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from latently.factor.ica.base import IndependentComponents, Separation
-from latently.factor.ica.cumulants import cumulant_matrices, kurtosis_of
-from latently.factor.ica.joint_diagonalisation import joint_diagonalisation
+from latently.factor.ica.joint.cumulants import cumulant_matrices, kurtosis_of
+from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
 

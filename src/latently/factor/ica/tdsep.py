@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from latently.factor.ica.base import IndependentComponents, Separation
-from latently.factor.ica.joint_diagonalisation import joint_diagonalisation
-from latently.factor.ica.lagged import LaggedProducts, geometric_lags, spectral_distance
+from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
+from latently.factor.ica.joint.lagged import LaggedProducts, geometric_lags, spectral_distance
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, inverse_root
 from latently.learn.engine.protocol import Array

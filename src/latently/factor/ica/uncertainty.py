@@ -9,8 +9,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from latently.factor.ica.ascent.fixed_point import orthogonal
 from latently.factor.ica.base import IndependentComponents
-from latently.factor.ica.fixed_point import orthogonal
 from latently.learn.engine.cores import one_core
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping

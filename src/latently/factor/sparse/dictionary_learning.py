@@ -21,6 +21,7 @@ from latently.factor.sparse.start import Draw, drawing, given_start, svd_start, 
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import Reduction, reducing
 from latently.learn.estimator.missing import refuse_missing
+from latently.learn.estimator.parameters import check_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -194,7 +195,7 @@ class DictionaryLearning(
         y
             Not used.
         """
-        self._validate_params()
+        check_parameters(self)
         source, dtype = self._open(X, reset=True)
         with self._jobs(), reducing(source) as reduce:
             draw = drawing(source, check_random_state(self.random_state))
@@ -217,7 +218,7 @@ class DictionaryLearning(
 
         The first batch gives the start. Sums of earlier batches are those of their codes at the time.
         """
-        self._validate_params()
+        check_parameters(self)
         begun, problem = hasattr(self, "components_"), self._problem()
         source, dtype = self._open(X, reset=not begun)
         with self._jobs(), reducing(source) as reduce:

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -28,6 +28,18 @@ def threads(n: int) -> Iterator[None]:
         yield
     finally:
         _threads.reset(token)
+
+
+def some_threads(n: int | None) -> AbstractContextManager[None]:
+    """As many threads as an estimator's `n_jobs` asks for; all for None and below zero.
+
+    Examples
+    --------
+    >>> with threads(2), some_threads(8):
+    ...     n_threads()
+    2
+    """
+    return nullcontext() if n is None or n < 1 else threads(min(n, n_threads()))
 
 
 def n_threads() -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from latently.factor.ica.contrast import likelihood_means
+from latently.factor.ica.ascent.contrast import likelihood_means
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
 

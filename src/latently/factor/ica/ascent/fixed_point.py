@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latently.factor.ica.contrast import Contrast
+from latently.factor.ica.ascent.contrast import Contrast
 from latently.factor.ica.gaussianity import direction_variance
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
@@ -53,9 +53,10 @@ def deflation(data: WhiteData, contrast: Contrast, start: Array, tol: float, max
 def reloaded(data: WhiteData, contrast: Contrast, start: Array, tol: float, max_iter: int) -> tuple[Array, int, bool]:
     """Deflation in the order of precision, since a direction inherits the errors of earlier ones.
 
-    All directions at once say what the order is, and are near the ones wanted: that is quicker than to start afresh.
+    All directions at once, found roughly, say what the order is and are near the ones wanted: that is quicker than to
+    start afresh.
     """
-    W, most, _ = parallel(data, contrast, start, tol, max_iter)
+    W, most, _ = parallel(data, contrast, start, np.sqrt(tol), max_iter)
     order = np.argsort(direction_variance(data, W), kind="stable")
     W[order], steps, converged = deflation(data, contrast, W[order], tol, max_iter)
     return W, max(most, steps), converged

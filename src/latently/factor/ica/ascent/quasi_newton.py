@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from latently.factor.ica.likelihood import Likelihood, Point
+from latently.factor.ica.ascent.likelihood import Likelihood, Point
 from latently.learn.engine.protocol import Array
 
 _MEMORY = 7

@@ -1,0 +1,1 @@
+"""Matrices that the sources diagonalise together: cumulants, and correlations at lags."""
