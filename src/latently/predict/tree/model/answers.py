@@ -21,7 +21,7 @@ from latently.predict.tree.model.walk import BY_NODE, PassingRows
 Array = NDArray[np.float64]
 
 
-_BYTES: Final = 1 << 22  # of rows that pass through one tree after the other: the more, the less often trees are fetched
+_BYTES: Final = 1 << 22  # of rows that pass tree after tree: the more, the less often a tree is fetched
 
 
 def mean_of(trees: Sequence[Nodes], X: Array, values: Sequence[Array] | None = None) -> Array:

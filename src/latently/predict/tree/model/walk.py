@@ -77,8 +77,8 @@ class PassingRows:
 
     Attributes
     ----------
-    values : (n, d + 1) the rows and a column of NaN; if any value is missing, (n, 2 d + 1): with the least number in its
-        place, which is never above a threshold, then NaN, then with the greatest, which always is
+    values : (n, d + 1) the rows and a column of NaN; if any value is missing, (n, 2 d + 1): the rows with -inf in its
+        place, which is never above a threshold, NaN, and the rows with inf in its place, which always is
     any_missing : whether any value is missing
     """
 
