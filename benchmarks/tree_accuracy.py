@@ -8,7 +8,6 @@ seed: folds of other seeds hold the same rows.
 """
 
 import csv
-import re
 from pathlib import Path
 
 import numpy as np
@@ -27,20 +26,19 @@ FOLDS = 10
 MISSING = {"?", "", "NA", "<null>"}
 
 
-def read_attributes(path):
-    """Table and classes of a file with @attribute lines; the last column has the classes."""
-    names, is_number, rows = [], [], []
+def read_rows(path):
+    """Table and classes of a file of rows, the class last; lines that say what the columns are tell nothing new."""
     with path.open() as lines:
-        for line in lines:
-            if found := re.match(r"\s*@attribute\s+('[^']*'|\"[^\"]*\"|[^\s{]+)\s*(.*)", line, re.IGNORECASE):
-                names.append(found[1].strip("'\""))
-                is_number.append(not found[2].startswith("{"))
-            elif line.strip() and not line.lstrip().startswith(("@", "%")):
-                rows.append([None if v.strip() in MISSING else v.strip() for v in next(csv.reader([line]))])
-    table = pd.DataFrame(rows, columns=names)
-    for name, numeric in zip(names[:-1], is_number, strict=False):
-        table[name] = table[name].astype(float) if numeric else table[name].astype(object)
-    return table[names[:-1]], table[names[-1]]
+        told = [line for line in lines if line.strip() and not line.lstrip().startswith(("@", "%"))]
+    table = pd.DataFrame([[None if v.strip() in MISSING else v.strip() for v in row] for row in csv.reader(told)])
+    table.columns = [f"x{j}" for j in range(table.shape[1])]
+    return table.iloc[:, :-1].apply(as_numbers), table.iloc[:, -1]
+
+
+def as_numbers(column):
+    """A column as numbers, if all of it is."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return numbers if numbers.notna().equals(column.notna()) else column.astype(object)
 
 
 def read_table(path):
@@ -50,7 +48,7 @@ def read_table(path):
         table = pd.read_csv(name)
         X, y = table.iloc[:, 1:], table.iloc[:, 0]
     else:
-        X, y = read_attributes(Path(name))
+        X, y = read_rows(Path(name))
     if share:
         X = X.mask(np.random.default_rng(0).random(X.shape) < float(share))
     return X, y
