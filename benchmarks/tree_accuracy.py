@@ -69,7 +69,7 @@ def contestants(seed):
         "c45": DecisionTreeClassifier.c45(),
         "its tree": prepared(sklearn.tree.DecisionTreeClassifier(random_state=seed)),
         "forest": RandomForestClassifier(100, random_state=seed),
-        "its forest": prepared(sklearn.ensemble.RandomForestClassifier(100, random_state=seed, n_jobs=2)),
+        "its forest": prepared(sklearn.ensemble.RandomForestClassifier(100, random_state=seed)),
     }
 
 
