@@ -4,7 +4,8 @@ Fits are whole calls with default settings but for the number of trees, interlea
 the first one after a fit. A row fails if its goal is missed or the held-out score is worse than the peer's by more than
 half a point. `--growth` fits tables of 25 to 200 thousand rows and fails if time grows faster than n log n; `--memory`
 tells by how much a fit of a forest raises the peak, beside the table and the trees; `--stored PATH` grows a forest of
-20 trees from a Parquet file with a column y.
+20 trees from a Parquet file with a column y; `--accuracy PATH ...` compares answers on real tables
+(`benchmarks.tree_accuracy`).
 """
 
 import argparse
@@ -18,6 +19,7 @@ import sklearn.ensemble
 import sklearn.tree
 from sklearn.datasets import make_classification, make_regression
 
+from benchmarks.tree_accuracy import accuracy
 from latently.predict import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -148,7 +150,11 @@ def main():
     parser.add_argument("--growth", action="store_true", help="how time grows with the rows, and nothing else")
     parser.add_argument("--memory", action="store_true", help="how much memory a fit takes, and nothing else")
     parser.add_argument("--stored", help="a Parquet file to grow a forest from, and nothing else")
+    parser.add_argument("--accuracy", nargs="+", help="files of tables to cross-validate on, and nothing else")
+    parser.add_argument("--seeds", type=int, default=5, help="seeds of folds and models for --accuracy")
     asked = parser.parse_args()
+    if asked.accuracy:
+        return 0 if accuracy(asked.accuracy, asked.seeds) else 1
     if asked.growth or asked.memory or asked.stored:
         good = [*([growth(2)] if asked.growth else []), *([memory()] if asked.memory else [])]
         return 0 if all([*good, *([from_file(asked.stored)] if asked.stored else [])]) else 1

@@ -712,6 +712,32 @@ def open_child(q, node, start, stop, depth, seed, low, high, frontier, seeds, li
     seeds[q], limit[q, 0], limit[q, 1], gains[q] = seed, low, high, np.inf
 
 
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def open_children(q, first, start, cut, stop, depth, seed, step, bounds, middle, sign, waiting):
+    """Enter both children of a node in the frontier; a monotone column bounds their values by what is between them."""
+    frontier, seeds, gains, limit = waiting
+    low, high = bounds[0], bounds[1]
+    left_high, right_low = (middle, middle) if sign > 0 else (high, low)
+    left_low, right_high = (middle, middle) if sign < 0 else (low, high)
+    open_child(q, first, start, cut, depth, mixed(seed, step), left_low, left_high, frontier, seeds, limit, gains)
+    open_child(q + 1, first + 1, cut, stop, depth, mixed(seed, step + ONE), right_low, right_high, frontier, seeds,
+               limit, gains)  # fmt: skip
+
+
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def write_leaf(made, node, start, k, weight, impurity, stats, bounds, by_class):
+    """Write down a node of k rows as a leaf, its value within the bounds."""
+    nodes, floats, sums = made
+    nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3] = -1, -1, 0, k
+    nodes[node, 4], nodes[node, 5], nodes[node, 6], nodes[node, 7] = 0, 0, -1, start
+    floats[node, 0], floats[node, 1], floats[node, 2] = 0.0, max(impurity, 0.0), weight
+    for s in range(sums.shape[1]):
+        sums[node, s] = stats[s]
+    if bounds[0] > -np.inf or bounds[1] < np.inf:
+        sums[node, 1] = min(max(sums[node, 1] / weight, bounds[0]), bounds[1]) * weight
+        sums[node, 0] = weight - sums[node, 1] if by_class else weight
+
+
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
 def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space, own, current, columns):
     """Grow a tree on `rows`, which end up in the order of the leaves; give the number of nodes.
@@ -723,7 +749,7 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
     """
     codes, n_bins, _, _, _, _, signs = table
     T, y, w, starts = targets
-    nodes, floats, sums = made
+    nodes, floats, _ = made
     frontier, seeds, gains, limit = waiting  # node, start, stop, depth; seed; gain, infinite if not known; bounds
     node_T, node_y, node_w, _ = own
     goes_left, spare, best_i, best_f, bounds, best_list, stats, features = current
@@ -745,14 +771,7 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
             stats[width - 1] = stats[width]
         weight, k = weight_of(stats, starts), stop - start
         impurity = impurity_of(stats, starts, criterion, node_T, node_w, k)
-        nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 3] = -1, -1, 0, k
-        nodes[node, 4], nodes[node, 5], nodes[node, 6], nodes[node, 7] = 0, 0, -1, start
-        floats[node, 0], floats[node, 1], floats[node, 2] = 0.0, max(impurity, 0.0), weight
-        for s in range(sums.shape[1]):
-            sums[node, s] = stats[s]
-        if bounds[0] > -np.inf or bounds[1] < np.inf:
-            sums[node, 1] = min(max(sums[node, 1] / weight, bounds[0]), bounds[1]) * weight
-            sums[node, 0] = weight - sums[node, 1] if by_class else weight
+        write_leaf(made, node, start, k, weight, impurity, stats, bounds, by_class)
         full = by_gain and n_leaves + n_open + 2 > whole[MAX_LEAVES]
         n_leaves += 1  # unless it is split
         if (full or depth >= whole[MAX_DEPTH] or k < whole[MIN_SPLIT] or k < 2 * whole[MIN_LEAF]
@@ -786,20 +805,14 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
         parted(rows, start, stop, goes_left, spare)
         if base >= 0 and depth + 1 < whole[MAX_DEPTH] and max(n_left, k - n_left) >= whole[MIN_SPLIT]:
             part_keys(keys, is_sorted, start - base, stop - base, goes_left, sides, spare_keys)
-        cut = start + n_left
         nodes[node, 0], nodes[node, 1], nodes[node, 2], nodes[node, 6] = f, n_nodes, best_i[MISSING_LEFT], best_i[CUT]
         floats[node, 0] = best_f[THRESHOLD]
         if best_i[N_LISTED] >= 0:
             nodes[node, 2], nodes[node, 5] = -1, 1
         elif (base >= 0 and is_sorted[f]) or not lost_any(codes, rows, start, stop, f, n_bins[f]):
             nodes[node, 2] = -1
-        low, high = bounds[0], bounds[1]
-        left_high, right_low = (middle, middle) if signs[f] > 0 else (high, low)
-        left_low, right_high = (middle, middle) if signs[f] < 0 else (low, high)
-        open_child(n_open, n_nodes, start, cut, depth + 1, mixed(seed, np.uint64(4 * d + 7)), left_low, left_high,
-                   frontier, seeds, limit, gains)  # fmt: skip
-        open_child(n_open + 1, n_nodes + 1, cut, stop, depth + 1, mixed(seed, np.uint64(4 * d + 8)), right_low,
-                   right_high, frontier, seeds, limit, gains)  # fmt: skip
+        open_children(n_open, n_nodes, start, start + n_left, stop, depth + 1, seed, np.uint64(4 * d + 7), bounds,
+                      middle, signs[f], waiting)  # fmt: skip
         n_open += 2
         n_nodes += 2
     return n_nodes

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-BLOCK = 256  # rows whose leaves are still in the cache when their values are added
+BLOCK = 256  # rows that go to their leaves before values are added
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -105,26 +105,23 @@ def fill_leaves(X, start, n, nodes, at):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def add_values(X, nodes, leaf_holds, values, out):
+def add_values(X, nodes, single, values, out):
     """Add the values of the leaves of a tree of thresholds.
 
-    A leaf leads to itself: it looks at the last column of X, which is NaN. Its threshold is not one, but its value if
-    `leaf_holds` 1, or if that is 2 the only class k >= 0 of its rows, whose share is one, so that nothing else need be
-    fetched from memory; if it holds -1 or `leaf_holds` is 0, values are added.
+    A leaf is a node that leads to itself: its threshold is infinite. Where `single` of a leaf is k >= 0 its values are
+    zeros but for a one at k, as in the leaves of full trees, and need not be fetched from memory.
     """
     at = np.empty(BLOCK, dtype=np.uint64)
     for start in range(0, len(X), BLOCK):
         n = min(BLOCK, len(X) - start)
         fill_leaves(X, start, n, nodes, at)
         for i in range(n):
-            held = nodes[at[i]]["threshold"]
-            if leaf_holds == 1:
-                out[start + i, 0] += held
-            elif leaf_holds == 2 and held >= 0:
-                out[start + i, np.int64(held)] += 1.0
-            else:
-                for k in range(values.shape[1]):
-                    out[start + i, k] += values[at[i], k]
+            k = np.int64(single[at[i]]) if len(single) else -1
+            if k >= 0:
+                out[start + i, k] += 1.0
+                continue
+            for k in range(values.shape[1]):
+                out[start + i, k] += values[at[i], k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)

@@ -16,12 +16,12 @@ from latently.data.sources.chunks import Chunk
 from latently.learn.engine.reduce import mapping
 from latently.predict.rows import CHUNK_ROWS, RowSource, row_by_row
 from latently.predict.tree.model.nodes import Nodes
-from latently.predict.tree.model.walk import BY_NODE, PassingRows
+from latently.predict.tree.model.walk import NOT_SINGLE, PassingRows
 
 Array = NDArray[np.float64]
 
 
-_BYTES: Final = 1 << 22  # of rows that pass through one tree after the other: the more, the less often trees are fetched
+_BYTES: Final = 1 << 22  # of rows that pass tree after tree: the more, the less often a tree is fetched
 
 
 def mean_of(trees: Sequence[Nodes], X: Array, values: Sequence[Array] | None = None) -> Array:
@@ -66,8 +66,8 @@ def _add_chunk(trees: Sequence[Nodes], values: Sequence[Array] | None, total: Ar
         if tree.walk is None:
             out += values_of(tree, X, table)
         else:
-            holds = tree.walk.leaf_holds if values is None else BY_NODE
-            compiled.tree.walk.add_values(rows.values, tree.walk.nodes_for(rows), holds, table, out)
+            single = tree.walk.single if values is None else NOT_SINGLE
+            compiled.tree.walk.add_values(rows.values, tree.walk.nodes_for(rows), single, table, out)
     if len(trees) > 1:
         out /= len(trees)
 

@@ -12,7 +12,7 @@ from latently import compiled
 Array = NDArray[np.float64]
 NODE: Final = np.dtype([("threshold", np.float64), ("feature", np.uint32), ("first", np.uint32)])
 """A node as rows pass through it, of one piece since memory is what they wait for."""
-BY_NODE, NUMBER, CLASS = range(3)  # what the threshold of a leaf is: nothing, its value, its only class
+NOT_SINGLE: Final = np.empty(0, dtype=np.int16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,16 +21,16 @@ class Walk:
 
     Attributes
     ----------
-    nodes : (n,) of the type NODE; a leaf leads to itself, since it compares with the last column of rows, which is NaN
-    leaf_holds : what the threshold of a leaf is; of a leaf of several classes it is -1
+    nodes : (n,) of the type NODE; a leaf leads to itself, since nothing is above its threshold
     likely : (n,) the class of the highest share, if there is one output of classes
+    single : (n,) the only class of a leaf, -1 of others; empty for numbers and for several outputs
     missing_right : (n,) whether a missing value goes to the second child
     width : number of columns
     """
 
     nodes: NDArray[Any]
-    leaf_holds: int
     likely: NDArray[np.unsignedinteger[Any]]
+    single: NDArray[np.int16]
     missing_right: NDArray[np.bool_]
     width: int
 
@@ -39,7 +39,7 @@ class Walk:
         """(n,) for rows with missing values: of the columns that come twice, each node looks at that of its side."""
         nodes = self.nodes.copy()
         inner = nodes["first"] != np.arange(len(nodes))
-        nodes["feature"][inner & self.missing_right] += self.width + 1
+        nodes["feature"][inner & self.missing_right] += self.width
         most = np.finfo(np.float64).max  # an infinite threshold parts missing values from all others
         nodes["threshold"][inner] = np.minimum(nodes["threshold"][inner], most)
         return nodes
@@ -60,15 +60,14 @@ def make_walk(threshold: Array, feature: Any, first: Any, missing: Any, value: A
     leaf, (outputs, classes) = first < 0, value.shape[1:]
     nodes = np.empty(len(first), dtype=NODE)
     nodes["first"] = np.where(leaf, np.arange(len(first)), first)
-    nodes["feature"] = np.where(leaf, width, feature)
-    holds, said, likely = BY_NODE, np.zeros(1), np.zeros(1, dtype=np.uint8)  # one class: a root alone
-    if outputs == 1 and classes == 1:
-        holds, said = NUMBER, value[:, 0, 0]
-    elif outputs == 1:
+    nodes["feature"] = np.where(leaf, 0, feature)
+    nodes["threshold"] = np.where(leaf, np.inf, threshold)
+    likely, single = np.zeros(1, dtype=np.uint8), NOT_SINGLE  # one class: a root alone
+    if outputs == 1 and classes > 1:
         likely = value[:, 0].argmax(axis=1).astype(np.min_scalar_type(classes))
-        holds, said = CLASS, np.where(value[:, 0].max(axis=1) == 1.0, likely, -1.0)
-    nodes["threshold"] = np.where(leaf, said, threshold)
-    return Walk(nodes, holds, likely, missing == 1, width)
+        if classes < 1 << 15:
+            single = np.where(value[:, 0].max(axis=1) == 1.0, likely.astype(np.int16), np.int16(-1))
+    return Walk(nodes, likely, single, missing == 1, width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +76,8 @@ class PassingRows:
 
     Attributes
     ----------
-    values : (n, d + 1) the rows and a column of NaN; if any value is missing, (n, 2 d + 1): with the least number in its
-        place, which is never above a threshold, then NaN, then with the greatest, which always is
+    values : (n, d) the rows; if any value is missing, (n, 2 d): with -inf in its place, which is never above a
+        threshold, and with inf, which always is
     any_missing : whether any value is missing
     """
 
@@ -92,13 +91,9 @@ class PassingRows:
         Examples
         --------
         >>> PassingRows.of(np.array([[1.0, np.nan]])).values
-        array([[  1., -inf,  nan,   1.,  inf]])
+        array([[  1., -inf,   1.,  inf]])
         """
-        (n, d), any_missing = X.shape, bool(np.isnan(X.min()))
-        values = np.empty((n, 2 * d + 1 if any_missing else d + 1))
-        values[:, :d], values[:, d] = X, np.nan
-        if any_missing:
-            lost = np.isnan(X)
-            values[:, d + 1 :] = np.where(lost, np.inf, X)
-            values[:, :d][lost] = -np.inf
-        return cls(values, any_missing)
+        if not np.isnan(X.min()):
+            return cls(X, False)
+        lost = np.isnan(X)
+        return cls(np.hstack([np.where(lost, -np.inf, X), np.where(lost, np.inf, X)]), True)
