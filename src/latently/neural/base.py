@@ -32,6 +32,8 @@ POSITIVE = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 MISSING = [StrOptions({"error", "mask"})]
 ANSWERED_TOGETHER = 8192
+NUMBERS_TOGETHER = 2**19
+"""Most rows and numbers in a block of answers: of images there are fewer, since their maps are many times as large."""
 LARGE_IMAGE = 512
 """Pixels from which on an image gives several threads enough to do; other fits are the same for any number."""
 
@@ -162,10 +164,8 @@ class Trainable(Fitted):
     def _settings(self, n: int, checkpoint: Any) -> Settings:
         size = min(max(n // 16, 32), 256) if self.batch_size == "auto" else int(self.batch_size)
         about = fingerprint(self.get_params(deep=False)) if checkpoint is not None else ""
-        plateau = (self.n_iter_no_change, self.tol)
-        return Settings(
-            self.max_iter, min(size, n), self.learning_rate, *plateau, averaging=self._averaging, fingerprint=about
-        )
+        schedule = (self.max_iter, min(size, n), self.learning_rate, self._patience(n), self.tol)
+        return Settings(*schedule, averaging=self._averaging, fingerprint=about)
 
     def _patience(self, n: int) -> int:
         """Epochs of n rows that make a plateau."""
@@ -200,8 +200,10 @@ class Trainable(Fitted):
         """f of rows in double precision, block by block: an array, or as many as f gives."""
         parts = []
         with self._session(), torch.inference_mode():
-            for a in range(0, max(len(arrays[0]), 1), ANSWERED_TOGETHER):
-                found = f(*(torch.from_numpy(np.array(one[a : a + ANSWERED_TOGETHER])) for one in arrays))
+            width = max(int(np.prod(arrays[0].shape[1:])), 1)
+            size = max(min(ANSWERED_TOGETHER, NUMBERS_TOGETHER // width), 1)
+            for a in range(0, max(len(arrays[0]), 1), size):
+                found = f(*(torch.from_numpy(np.array(one[a : a + size])) for one in arrays))
                 parts.append([part.numpy() for part in (found if isinstance(found, tuple) else (found,))])
         whole = tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
         return whole if len(whole) > 1 else whole[0]

@@ -23,7 +23,7 @@ from latently.neural.training.task import Rows, Task
 CUTS = 2
 """How often the learning rate is cut before a plateau means convergence."""
 CUT = 0.2
-JUDGED_TOGETHER = 4096
+JUDGED_TOGETHER = 1024
 
 
 @dataclass(frozen=True)
