@@ -148,7 +148,7 @@ class Trainable(Fitted):
         given = _tensors(data, device) if isinstance(data, Sequence) else data
         parts = parts or self._split(len(given), groups)
         settings = self._settings(len(parts.fitted), checkpoint)
-        index = (torch.from_numpy(rows).to(device) for rows in (parts.fitted, parts.held_out))
+        index = torch.from_numpy(parts.fitted).to(device), torch.from_numpy(parts.held_out).to(device)
         with self._session(parts.seed), checkpointing(checkpoint, every):
             module = self._build().to(device).train()
             found = train(task_of(module), given, *index, settings, self.verbose)

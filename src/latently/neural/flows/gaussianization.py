@@ -53,7 +53,8 @@ class Gaussianization:
     @classmethod
     def of(cls, mixture: GaussianMixture) -> Self:
         """That of a fitted mixture."""
-        return cls(np.log(mixture.weights_), mixture.means_, np.linalg.cholesky(mixture.covariances_))
+        factors = np.linalg.cholesky(np.asarray(mixture.covariances_, dtype=np.float64))
+        return cls(np.log(mixture.weights_), mixture.means_, np.asarray(factors))
 
     def forward(self, x: Array) -> tuple[Array, Array]:
         """Rows (n, d) that are standard Gaussian if x is of the mixture, and the log-determinant (n,)."""
