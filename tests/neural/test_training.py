@@ -65,6 +65,7 @@ def _stopping_after(monkeypatch, steps, error):
 
 @pytest.mark.parametrize("error", [_Stopped(), KeyboardInterrupt()], ids=["killed", "interrupted"])
 def test_a_fit_that_was_stopped_goes_on_from_its_checkpoint_with_the_same_result(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(Autoencoder, "_averaging", 0.5)  # averages are part of a checkpoint
     whole = Autoencoder(**SMALL).fit(X)
     with monkeypatch.context() as patched:
         _stopping_after(patched, 20, error)
@@ -131,6 +132,29 @@ def test_the_best_weights_are_kept_not_the_last():
         found = train(task, rows, torch.arange(0, 40, 2), torch.arange(1, 40, 2), settings)
         assert found.judged.index(min(found.judged)) + 1 == found.best_iter < 5
         assert task.judged(rows, torch.arange(1, 40, 2), 100) == min(found.judged)
+
+
+def noisy_fit(averaging):
+    """Held-out losses of a fit whose steps are pushed about by noise."""
+    with session(seed=0):
+        line, task, rows = a_line(lambda line, x: (line(x) - 3 * x + torch.randn_like(x)).square().mean())
+        exact = Task.single(line, task.players[0].loss, lambda batch: (line(batch[0]) - 3 * batch[0]).square().mean())
+        settings = Settings(200, 20, 0.3, n_iter_no_change=500, averaging=averaging)
+        return train(exact, rows, torch.arange(0, 40, 2), torch.arange(1, 40, 2), settings).judged
+
+
+def test_averaged_weights_are_nearer_the_truth_than_those_of_single_steps():
+    assert np.median(noisy_fit(0.95)[100:]) < np.median(noisy_fit(0.0)[100:]) / 2
+
+
+def test_the_start_is_kept_if_every_epoch_is_worse():
+    with session(seed=0):
+        line, task, rows = a_line(lambda line, x: (line(x) - 3 * x).square().mean())
+        torch.nn.init.constant_(line.weight, 3.0)
+        torch.nn.init.constant_(line.bias, 0.1)
+        worse = Task.single(line, lambda batch: -task.players[0].loss(batch), task.players[0].loss)
+        found = train(worse, rows, torch.arange(20), torch.arange(20, 40), Settings(3, 20))
+        assert (found.best_iter, line.weight.item()) == (0, 3.0)
 
 
 def test_learning_rates_are_cut_twice_before_a_plateau_is_convergence():

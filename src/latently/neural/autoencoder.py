@@ -1,5 +1,6 @@
 """Autoencoders of tables."""
 
+from abc import abstractmethod
 from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -77,9 +78,9 @@ class CodeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralEst
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 
+    @abstractmethod
     def score_samples(self, X: Any) -> Array:
         """Minus the mean squared error (n,) of the reconstruction, in scaled units: low for what does not belong."""
-        raise NotImplementedError
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_density_integrates_to_one": "scores are reconstruction errors, not log densities"}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -32,8 +32,18 @@ POSITIVE = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 MISSING = [StrOptions({"error", "mask"})]
 ANSWERED_TOGETHER = 8192
+NUMBERS_TOGETHER = 2**19
+"""Most rows and numbers in a block of answers: of images there are fewer, since their maps are many times as large."""
 LARGE_IMAGE = 512
 """Pixels from which on an image gives several threads enough to do; other fits are the same for any number."""
+
+
+class Parts(NamedTuple):
+    """Rows that are learnt from, rows that are held out, and a seed."""
+
+    fitted: NDArray[np.int64]
+    held_out: NDArray[np.int64]
+    seed: int
 
 
 class Fitted(BaseEstimator):
@@ -102,6 +112,8 @@ class Trainable(Fitted):
     device: str = "auto"
     verbose: Any = 0
 
+    _averaging: ClassVar[float] = 0.0
+    """Decay of the average of the weights over steps; 0 where the last step is what counts."""
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [POSITIVE, StrOptions({"auto"})],
@@ -127,27 +139,37 @@ class Trainable(Fitted):
         data: Sequence[Any] | Rows,
         *,
         groups: NDArray[np.int64] | None = None,
+        parts: Parts | None = None,
         checkpoint: Any = None,
         every: int = 10,
     ) -> tuple[Trained, NDArray[np.int64]]:
         """Train the network, keep its weights and how it went; also gives which rows were held out."""
-        rng, device = generator(self.random_state), chosen_device(self.device)
+        device = chosen_device(self.device)
         given = _tensors(data, device) if isinstance(data, Sequence) else data
-        share = self.validation_fraction if self.early_stopping else 0.0
-        fitted, held_out = split(len(given), share, rng, groups)
-        settings = self._settings(len(fitted), checkpoint)
-        index = torch.from_numpy(fitted).to(device), torch.from_numpy(held_out).to(device)
-        with self._session(int(rng.randint(2**31 - 1))), checkpointing(checkpoint, every):
+        parts = parts or self._split(len(given), groups)
+        settings = self._settings(len(parts.fitted), checkpoint)
+        index = torch.from_numpy(parts.fitted).to(device), torch.from_numpy(parts.held_out).to(device)
+        with self._session(parts.seed), checkpointing(checkpoint, every):
             module = self._build().to(device).train()
             found = train(task_of(module), given, *index, settings, self.verbose)
-        self._keep(module, found, bool(len(held_out)))
-        return found, held_out
+        self._keep(module, found, bool(len(parts.held_out)))
+        return found, parts.held_out
+
+    def _split(self, n_rows: int, groups: NDArray[np.int64] | None = None) -> Parts:
+        """Which rows are learnt from and which are held out, and the seed of all that is drawn after that."""
+        rng = generator(self.random_state)
+        share = self.validation_fraction if self.early_stopping else 0.0
+        return Parts(*split(n_rows, share, rng, groups), int(rng.randint(2**31 - 1)))
 
     def _settings(self, n: int, checkpoint: Any) -> Settings:
         size = min(max(n // 16, 32), 256) if self.batch_size == "auto" else int(self.batch_size)
         about = fingerprint(self.get_params(deep=False)) if checkpoint is not None else ""
-        plateau = (self.n_iter_no_change, self.tol)
-        return Settings(self.max_iter, min(size, n), self.learning_rate, *plateau, fingerprint=about)
+        schedule = (self.max_iter, min(size, n), self.learning_rate, self._patience(n), self.tol)
+        return Settings(*schedule, averaging=self._averaging, fingerprint=about)
+
+    def _patience(self, n: int) -> int:
+        """Epochs of n rows that make a plateau."""
+        return self.n_iter_no_change
 
     def _session(self, seed: int | None = None) -> AbstractContextManager[None]:
         large = np.prod(getattr(self, "image_shape_", (1,))) >= LARGE_IMAGE
@@ -178,8 +200,10 @@ class Trainable(Fitted):
         """f of rows in double precision, block by block: an array, or as many as f gives."""
         parts = []
         with self._session(), torch.inference_mode():
-            for a in range(0, max(len(arrays[0]), 1), ANSWERED_TOGETHER):
-                found = f(*(torch.from_numpy(np.array(one[a : a + ANSWERED_TOGETHER])) for one in arrays))
+            width = max(int(np.prod(arrays[0].shape[1:])), 1)
+            size = max(min(ANSWERED_TOGETHER, NUMBERS_TOGETHER // width), 1)
+            for a in range(0, max(len(arrays[0]), 1), size):
+                found = f(*(torch.from_numpy(np.array(one[a : a + size])) for one in arrays))
                 parts.append([part.numpy() for part in (found if isinstance(found, tuple) else (found,))])
         whole = tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
         return whole if len(whole) > 1 else whole[0]

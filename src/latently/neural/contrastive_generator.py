@@ -89,6 +89,7 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
     n_iter_no_change: int = 20
     tol: float = 1e-3
 
+    _averaging = 0.99
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralEstimator._parameter_constraints,
         "n_latent": [POSITIVE],

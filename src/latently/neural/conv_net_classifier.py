@@ -6,15 +6,18 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
+from latently.neural.base import POSITIVE
 from latently.neural.classifier import NeuralClassifier, classification
 from latently.neural.inputs import Array, image_scaling, read_images, rows_and_target
 from latently.neural.networks.convolution import convolution
 from latently.neural.networks.mlp import Residual
+
+SEEN_ON_A_PLATEAU = 20_000
 
 
 class _ConvNet(nn.Module):
@@ -49,7 +52,9 @@ class ConvNetClassifier(NeuralClassifier):
         Channels of the blocks; each has two convolutions and halves the resolution by max-pooling.
     dropout
         Share of the features that are set to zero in training, before the last layer.
-    activation, max_iter, batch_size, learning_rate, early_stopping, validation_fraction, n_iter_no_change, tol
+    n_iter_no_change
+        Epochs without a lower held-out loss that make a plateau; "auto" is as many as see 20,000 images, from 2 to 10.
+    activation, max_iter, batch_size, learning_rate, early_stopping, validation_fraction, tol
         Training, as in `latently.neural.base.NeuralEstimator`.
     random_state, device, verbose
         Seed, device and progress bar.
@@ -66,7 +71,7 @@ class ConvNetClassifier(NeuralClassifier):
     --------
     >>> from sklearn.datasets import load_digits
     >>> digits = load_digits()
-    >>> model = ConvNetClassifier(hidden=(8, 16), n_iter_no_change=5, random_state=0)
+    >>> model = ConvNetClassifier(hidden=(8, 16), random_state=0)
     >>> model = model.fit(digits.images[:500], digits.target[:500])
     >>> bool(model.score(digits.images[500:900], digits.target[500:900]) > 0.9)
     True
@@ -76,11 +81,13 @@ class ConvNetClassifier(NeuralClassifier):
     dropout: float = 0.2
     hidden: Sequence[int] = (16, 32)
     max_iter: int = 100
-    n_iter_no_change: int = 2
+    n_iter_no_change: Any = "auto"
     tol: float = 1e-3
 
+    _averaging = 0.99
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralClassifier._parameter_constraints,
+        "n_iter_no_change": [POSITIVE, StrOptions({"auto"})],
         "dropout": [Interval(Real, 0.0, 1.0, closed="left")],
     }
 
@@ -107,6 +114,11 @@ class ConvNetClassifier(NeuralClassifier):
         _, held_out = self._learn(classification, data, groups=codes, checkpoint=checkpoint, every=every)
         self._calibrate(self._of_scaled(data[0][held_out]), codes[held_out])
         return self
+
+    def _patience(self, n: int) -> int:
+        if self.n_iter_no_change == "auto":
+            return min(max(SEEN_ON_A_PLATEAU // n, 2), 10)
+        return super()._patience(n)
 
     def _build(self) -> nn.Module:
         return _ConvNet(self.image_shape_, self._widths, self.activation, self.dropout, len(self.classes_))

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
 from latently.data.tables.matrix import as_matrix
@@ -15,12 +16,14 @@ from latently.learn.estimator.table import check_fitted, generator
 from latently.neural.base import POSITIVE, NeuralEstimator
 from latently.neural.flows import spline
 from latently.neural.flows.coupling import AffineCoupling, Coupling, Flow, Rotation
+from latently.neural.flows.gaussianization import Gaussianization, gaussianization, standard_normal
 from latently.neural.inputs import Array, Scaling, plain, read_table, refuse_constant
 from latently.neural.training.task import Task
 
 
 class _FlowFitted:
     context_scaling_: Scaling | None
+    start_: Gaussianization | None
 
 
 @stores_parameters
@@ -28,8 +31,9 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
     """A density as an invertible network that maps rows to a standard Gaussian.
 
     log p(x) is that of the Gaussian at z = f(x), plus the logarithm of the determinant of the Jacobian of f: exact, and
-    so are draws, f^-1 of Gaussian ones. Layers are couplings: half of the columns pass, and determine how the others
-    are moved; between couplings the columns are turned by a trained rotation.
+    so are draws, f^-1 of Gaussian ones. The first layer maps a Gaussian mixture, fitted before, to a Gaussian, so that
+    training begins with the likelihood of the mixture. The others are couplings: half of the columns pass, and
+    determine how the others are moved; between couplings the columns are turned by a trained rotation.
 
     Parameters
     ----------
@@ -39,6 +43,9 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
         "spline": monotone rational-quadratic splines, which bend a column to any shape. "affine": shift and scale.
     n_bins
         Bins of a spline.
+    n_components
+        Components of the mixture; "auto" is the number of least AIC up to 30 that leaves five rows for each parameter.
+        0 for none: the first layer is a coupling.
     hidden, activation, max_iter, batch_size, learning_rate, early_stopping, validation_fraction, n_iter_no_change, tol
         The networks that determine the couplings, and their training, as in `latently.neural.base.NeuralEstimator`.
     random_state, device, verbose
@@ -46,6 +53,7 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     Attributes
     ----------
+    start_ : the first layer, None without one
     weights_ : dict of arrays, the parameters of the network by name
     n_iter_, best_iter_, converged_, reason_, loss_curve_, validation_curve_ : how training went
 
@@ -64,14 +72,17 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
     _: KW_ONLY
     coupling: str = "spline"
     n_bins: int = 8
+    n_components: Any = "auto"
     hidden: Sequence[int] = (64, 64)
     learning_rate: float = 1e-3
 
+    _averaging = 0.99
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralEstimator._parameter_constraints,
         "n_layers": [POSITIVE],
         "coupling": [StrOptions({"spline", "affine"})],
         "n_bins": [POSITIVE],
+        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
     @checked
@@ -93,9 +104,30 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
         refuse_constant(self, rows)
         self.context_scaling_ = None if context is None else Scaling.of(_read_context(context))
         self.scaling_ = Scaling.of(rows)
-        data = (self.scaling_.apply(rows), self._context(context, len(rows)))
-        self._learn(_maximum_likelihood, data, checkpoint=checkpoint, every=every)
+        given, scaled = self._context(context, len(rows)), self.scaling_.apply(rows)
+        parts = self._split(len(rows))
+        self.start_ = gaussianization(scaled[parts.fitted], self.n_components, parts.seed)
+        data = (self._started(scaled)[0], given)
+        self._learn(_maximum_likelihood, data, parts=parts, checkpoint=checkpoint, every=every)
+        if self.start_ is not None and not self._is_better(*(one[parts.held_out] for one in data)):
+            self._keep_start(scaled, parts.seed)
         return self
+
+    def _is_better(self, started: Array, context: Array) -> bool:
+        """Whether couplings raise the log-likelihood of held-out rows by more than its standard error."""
+        if not len(started):
+            return True
+        gains = self._answer(self._network().log_prob, started, context) - standard_normal(started)
+        return bool(gains.mean() > gains.std() / np.sqrt(len(gains)))
+
+    def _keep_start(self, scaled: Array, seed: int) -> None:
+        """Couplings become the identity again, and the mixture learns from all rows."""
+        assert self.start_ is not None
+        self.start_ = gaussianization(scaled, len(self.start_.means), seed)
+        for i in range(self.n_layers):
+            last = f"layers.{i * (2 if self.n_features_in_ > 1 else 1)}.conditioner.{2 * len(self.hidden)}"
+            self.weights_ |= {f"{last}.{kind}": 0 * self.weights_[f"{last}.{kind}"] for kind in ("weight", "bias")}
+        self.best_iter_ = 0
 
     def _context(self, context: Any, n: int) -> Array:
         """(n, c) scaled context; no columns without one."""
@@ -123,15 +155,22 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
                 layers.append(Rotation(d))
         return Flow(layers)
 
-    def _inputs(self, X: Any, context: Any) -> tuple[Array, Array]:
+    def _started(self, scaled: Array) -> tuple[Array, Array]:
+        """Rows after the first layer, and its log-determinant."""
+        return (scaled, np.zeros(len(scaled))) if self.start_ is None else self.start_.forward(scaled)
+
+    def _inputs(self, X: Any, context: Any) -> tuple[Array, Array, Array]:
+        """Rows after the first layer, the context, and the log-determinant of scaling and first layer."""
         check_fitted(self)
         rows = read_table(self, X, reset=False)
-        return self.scaling_.apply(rows), self._context(context, len(rows))
+        given = self._context(context, len(rows))
+        started, logs = self._started(self.scaling_.apply(rows))
+        return started, given, logs - np.log(self.scaling_.scale).sum()
 
     def score_samples(self, X: Any, context: Any = None) -> Array:
         """log p(x) (n,), or log p(x | context); exact."""
-        logs: Array = self._answer(self._network().log_prob, *self._inputs(X, context))
-        return logs - np.log(self.scaling_.scale).sum()
+        *inputs, logs = self._inputs(X, context)
+        return logs + np.asarray(self._answer(self._network().log_prob, *inputs))
 
     def score(self, X: Any, y: Any = None, *, context: Any = None) -> float:
         """Mean of `score_samples`."""
@@ -139,8 +178,8 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def transform(self, X: Any, context: Any = None) -> Array:
         """(n, d) coordinates in which the rows are Gaussian."""
-        network, inputs = self._network(), self._inputs(X, context)
-        z: Array = self._answer(lambda x, given: network(x, given)[0], *inputs)
+        network, (started, given, _) = self._network(), self._inputs(X, context)
+        z: Array = self._answer(lambda x, c: network(x, c)[0], started, given)
         return z
 
     def inverse_transform(self, X: Any, context: Any = None) -> Array:
@@ -149,7 +188,8 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
         z = as_matrix(X, dtype="float64")
         if z.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {z.shape[1]} columns, but the flow has {self.n_features_in_}")
-        return self.scaling_.back(self._answer(network.inverse, z, self._context(context, len(z))))
+        started = self._answer(network.inverse, z, self._context(context, len(z)))
+        return self.scaling_.back(started if self.start_ is None else self.start_.inverse(started))
 
     def sample(self, n_samples: int = 1, *, context: Any = None, random_state: Any = None) -> Array:
         """Draw rows (n, d); with a context (c,) or (n, c), given that."""

@@ -88,6 +88,7 @@ RECORDS = {
     # neural models
     "neural-scaling/1": "latently.neural.inputs:Scaling",
     "neural-labelling/1": "latently.neural.energy.labels:Labelling",
+    "neural-gaussianization/1": "latently.neural.flows.gaussianization:Gaussianization",
     "neural-columns/1": "latently.neural.pretext.columns:MixedColumns",
     # preparation of tables
     "column-curve/1": "latently.prepare.columns:Curve",

@@ -4,6 +4,7 @@ Durkan, Bekasov, Murray and Papamakarios (2019), Neural spline flows. Each of K 
 derivatives at its two ends; the inverse is the root of a quadratic.
 """
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -14,7 +15,7 @@ BOUND = 5.0
 """Scaled data beyond this are not bent."""
 SMALLEST = 1e-3
 """Smallest width, height and derivative of a bin."""
-_UNIT = 0.541324854612918  # softplus of it is one: parameters of zero are the identity
+_UNIT = math.log(math.expm1(1 - SMALLEST))  # softplus of it is one less that: parameters of zero are the identity
 
 
 class Bins(NamedTuple):

@@ -2,7 +2,8 @@
 
 An epoch takes every row once, in random order, in batches; each player takes a step of Adam with clipped gradients.
 The held-out loss (or, without held-out rows, the training loss) judges it. When that has not fallen for some epochs,
-the best weights come back and the learning rate is cut; after the last cut the fit has converged. The best are kept.
+the best weights come back and the learning rate is cut; after the last cut the fit has converged. The best are kept,
+those of the start included. Where weights are averaged over steps, the average is what is judged and kept.
 """
 
 import math
@@ -15,18 +16,19 @@ from torch import Tensor
 from latently.learn.checkpoint.checkpoint import Slot, open_slot
 from latently.learn.engine.interrupt import interrupt, is_interrupted
 from latently.learn.engine.progress import Draw, drawn
+from latently.neural.training.average import Average
 from latently.neural.training.state import State, load_moments, load_weights, moments_of, weights_of
 from latently.neural.training.task import Rows, Task
 
 CUTS = 2
 """How often the learning rate is cut before a plateau means convergence."""
 CUT = 0.2
-JUDGED_TOGETHER = 4096
+JUDGED_TOGETHER = 1024
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a task is trained; `clip` is the largest norm of a gradient."""
+    """How a task is trained; `clip` is the largest norm of a gradient, `averaging` the decay of averaged weights."""
 
     max_iter: int = 200
     batch_size: int = 32
@@ -34,6 +36,7 @@ class Settings:
     n_iter_no_change: int = 10
     tol: float = 1e-4
     clip: float = 5.0
+    averaging: float = 0.0
     fingerprint: str = ""
 
 
@@ -97,6 +100,7 @@ class _Loop:
         self.optimizers = [
             torch.optim.Adam(player.parameters, settings.learning_rate, fused=True) for player in task.players
         ]
+        self.average = Average(task.module, settings.averaging)
         self.cuts, self.stale = 0, 0
         self.mark, self.best = math.inf, math.inf
         self.best_weights = weights_of(task.module)
@@ -109,6 +113,8 @@ class _Loop:
         """Epochs until something ends them; Ctrl-C does so after the first one, and before it is an error."""
         if self.slot is not None and (saved := self.slot.resume()) is not None:
             self._load(saved.params, saved.trace[:-1])
+        elif len(self.held_out) and math.isfinite(start := self._held_out_loss()):
+            self.best = start
         reason = None if self.settings.max_iter else "max_iter"
         try:
             while reason is None:
@@ -124,16 +130,14 @@ class _Loop:
         except Diverged:
             reason = "diverged"
         load_weights(self.task.module, self.best_weights)
-        best = self.judged.index(self.best) + 1 if self.judged else 0
+        best = self.judged.index(self.best) + 1 if self.best in self.judged else 0
         return Trained(self.losses, self.judged, reason, best)
 
     def _epoch(self) -> str | None:
         """One epoch, and why it is the last; None if it is not."""
         before = self._state() if self.slot is not None else None
         loss = self._steps()
-        judged = loss
-        if len(self.held_out):
-            judged = self.task.judged(self.rows, self.held_out, max(self.settings.batch_size, JUDGED_TOGETHER))
+        judged = self._held_out_loss() if len(self.held_out) else loss
         if not math.isfinite(judged):
             raise Diverged
         if self.slot is not None:
@@ -146,6 +150,10 @@ class _Loop:
         if self.draw is not None:
             self.draw(len(self.judged), f"loss {judged:.4g}")
         return reason
+
+    def _held_out_loss(self) -> float:
+        with self.average.in_use():
+            return self.task.judged(self.rows, self.held_out, max(self.settings.batch_size, JUDGED_TOGETHER))
 
     def _steps(self) -> float:
         """Mean loss of the last player over all batches."""
@@ -164,13 +172,15 @@ class _Loop:
                     if not math.isfinite(float(norm)):
                         raise Diverged
                     optimizer.step()
+            self.average.step()
             total += value * len(part)
         return total / n
 
     def _judge(self, judged: float) -> str | None:
         """Keep the best weights; cut the learning rate on a plateau; say whether that was the last epoch."""
         if judged < self.best:
-            self.best, self.best_weights = judged, weights_of(self.task.module)
+            with self.average.in_use():
+                self.best, self.best_weights = judged, weights_of(self.task.module)
         if judged < self.mark - self.settings.tol:
             self.mark, self.stale = judged, 0
         else:
@@ -180,6 +190,7 @@ class _Loop:
                 return "converged"
             self.cuts, self.stale = self.cuts + 1, 0
             load_weights(self.task.module, self.best_weights)
+            self.average.restart()
             self._set_rates()
         return "max_iter" if len(self.judged) >= self.settings.max_iter else None
 
@@ -193,7 +204,10 @@ class _Loop:
     def _state(self) -> State:
         weights, stream = weights_of(self.task.module), torch.get_rng_state().numpy().copy()
         schedule = (self.cuts, self.stale, self.mark, self.best, self.best_weights)
-        return State(weights, moments_of(self.optimizers), stream, *schedule, list(self.losses))
+        average = [value.cpu().numpy().copy() for value in self.average.values]
+        return State(
+            weights, moments_of(self.optimizers), stream, *schedule, list(self.losses), average, self.average.n_steps
+        )
 
     def _load(self, state: State, judged: tuple[float, ...]) -> None:
         load_weights(self.task.module, state.weights)
@@ -201,6 +215,9 @@ class _Loop:
         torch.set_rng_state(torch.from_numpy(state.stream.copy()))
         self.cuts, self.stale, self.mark, self.best = state.cuts, state.stale, state.mark, state.best
         self.best_weights, self.losses, self.judged = state.best_weights, list(state.losses), list(judged)
+        self.average.n_steps = state.n_averaged
+        for value, saved in zip(self.average.values, state.average, strict=True):
+            value.copy_(torch.from_numpy(saved.copy()))
         self._set_rates()
 
     def _save(self, reason: str | None) -> None:

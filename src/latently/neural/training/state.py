@@ -14,7 +14,7 @@ Weights: TypeAlias = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Before an epoch: weights, moments of the optimisers, random stream, schedule, and the best so far."""
+    """Before an epoch: weights, moments of the optimisers, random stream, schedule, the best so far, averages."""
 
     weights: Weights
     moments: list[list[dict[str, NDArray[Any]]]]
@@ -25,6 +25,8 @@ class State:
     best: float
     best_weights: Weights
     losses: list[float]
+    average: list[NDArray[Any]]
+    n_averaged: int
 
 
 def weights_of(module: nn.Module) -> Weights:
