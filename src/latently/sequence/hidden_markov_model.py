@@ -4,7 +4,6 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from latently.distributions import ColumnError, Distribution, Gaussian
 from latently.distributions.components.family import FamilyBlock
@@ -125,20 +124,15 @@ class HiddenMarkovModel(DurationsMixin):
     tied: Any = None
     startprob_prior: Any = 1.0
     transmat_prior: Any = 1.0
-    startprob: Any = None
-    transmat: Any = None
-    fixed: Any = None
     duration: Any = None
     max_duration: int = 30
     algorithm: str = "viterbi"
     random_state: Any = None
     n_iter: int = 200
     tol: float = 1e-4
-    n_init: int = 1
     params: str = "sted"
     init_params: str = "sted"
     verbose: Any = False
-    low_memory: bool = False
 
     def _owner(self) -> Ints:
         if self.tied is None:
@@ -187,8 +181,7 @@ class HiddenMarkovModel(DurationsMixin):
         return found
 
     def _theta(self) -> Members:
-        if not self._has("emissions_"):
-            raise NotFittedError("this HiddenMarkovModel has no parameters yet: call fit, or assign them")
+        self._need("emissions_")
         parts: list[Distribution] = list(self.emissions_)
         if len(parts) != self.n_components or not all(part.is_fitted for part in parts):
             raise ValueError(f"emissions_ must be {self.n_components} distributions with parameters")

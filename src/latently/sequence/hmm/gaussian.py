@@ -1,10 +1,8 @@
 """GaussianHMM."""
 
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.constraints import read_constraints
@@ -109,12 +107,6 @@ class GaussianHMM(BaseHMM):
     params: str = "stmc"
     init_params: str = "stmc"
     implementation: str = "log"
-    _: KW_ONLY
-    startprob: Any = None
-    transmat: Any = None
-    fixed: Any = None
-    n_init: int = 1
-    low_memory: bool = False
 
     # attributes
 
@@ -169,8 +161,7 @@ class GaussianHMM(BaseHMM):
         return GaussianPrior(np.zeros(()), location, kappa, scatter, power)
 
     def _theta(self) -> GaussianParams:
-        if not self._has("means_") or not self._has("covars_"):
-            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
+        self._need("means_", "covars_")
         return self._gaussians()
 
     def _gaussians(self) -> GaussianParams:
