@@ -166,8 +166,12 @@ class BaseHMM(
 
     def _density(self, params: Params, X: Array) -> Callable[[int, int], Array]:
         """Give the function of rows that the algorithms ask for log densities (n, K)."""
-        emission = self._emission(None)
+        emission = self._plain_emission()
         return lambda a, b: emission.log_density(params.theta, X[a:b])
+
+    def _plain_emission(self) -> Emission:
+        """Emissions for densities alone: what is learnt of them, and under which prior, may be left out."""
+        return self._emission(None)
 
     def _fixed_transitions(self) -> Any:
         return self._fixed_chain("transmat")

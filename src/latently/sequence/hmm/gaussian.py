@@ -141,6 +141,10 @@ class GaussianHMM(BaseHMM):
         complete = X is not None and not np.isnan(X.sum())
         return GaussianEmission(block, np.arange(self.n_components), complete=complete)
 
+    def _plain_emission(self) -> GaussianEmission:
+        d = np.shape(self.means_)[1]
+        return GaussianEmission(gaussian_block(d, self.covariance_type), np.arange(self.n_components))
+
     def _prior(self, d: int) -> GaussianPrior:
         K, kind = self.n_components, self.covariance_type
         location = np.broadcast_to(np.asarray(self.means_prior, dtype=np.float64), (K, d))
@@ -195,7 +199,9 @@ class GaussianHMM(BaseHMM):
 KINDS = ("spherical", "diag", "full", "tied")
 
 
-def gaussian_block(d: int, kind: Any, prior: GaussianPrior, floor: Floor | None, learn: str) -> GaussianBlock:
+def gaussian_block(
+    d: int, kind: Any, prior: GaussianPrior | None = None, floor: Floor | None = None, learn: str = "mc"
+) -> GaussianBlock:
     """Gaussian components of all columns of a table."""
     return GaussianBlock(tuple(range(d)), tuple(map(str, range(d))), kind, prior, None, floor, learn)
 
