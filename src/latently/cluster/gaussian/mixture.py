@@ -177,13 +177,7 @@ class GaussianMixture(
 
     @checked
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        labels: Any = None,
-        on_iteration: Hook | None = None,
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None, on_iteration: Hook | None = None
     ) -> Self:
         """Fit the mixture to the rows.
 
