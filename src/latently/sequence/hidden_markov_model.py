@@ -43,7 +43,7 @@ class HiddenMarkovModel(DurationsMixin):
         Fixed transition probabilities, NaN where they are learnt.
     fixed
         Parameters that are not learnt, by name: `startprob` and `transmat` with NaN for what is learnt, and
-        `emissions`, a list with a distribution, or None where it is learnt, for each state.
+        `emissions` and `durations`, lists with a distribution, or None where it is learnt, for each state.
     duration
         Distribution of how long a state lasts, less one (``Poisson()``: one step and a Poisson number of further
         ones; ``Categorical()``: any), or a list with one for each state. States are then never followed by
@@ -115,7 +115,7 @@ class HiddenMarkovModel(DurationsMixin):
         "e": "emissions_",
         "d": "durations_",
     }
-    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissions")
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissions", "durations")
 
     n_components: int = 1
     emission: Any = None
@@ -206,7 +206,9 @@ class HiddenMarkovModel(DurationsMixin):
         members = self._with_fixed(list(theta.members))
         found: dict[str, Any] = {"emissions_": [members[e] for e in self._owner()], "durations_": None}
         if self.duration is not None:
-            found["durations_"] = list(start_durations(self.duration, K, self._copies(), data.lengths))
+            start = start_durations(self.duration, K, self._copies(), data.lengths)
+            pairs = zip(self._fixed_durations(), start, strict=True)
+            found["durations_"] = [part if fixed is None else fixed for fixed, part in pairs]
         return found
 
     def _with_fixed(self, members: list[Any]) -> list[Any]:
