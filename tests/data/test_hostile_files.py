@@ -24,14 +24,14 @@ from latently.data.files.read import Unreadable, read_table
 MEMORY = 3 * 2**30  # address space of a process that reads hostile files
 
 
-def _refused(path: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command line ends with exit code 2 and one sentence."""
+def _refusal(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one sentence about the file with which the command line ends, with exit code 2."""
     assert main(["explore", str(path)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert path.name in said
-    assert words in said
     assert "fault of latently" not in said
+    return said
 
 
 # Excel
@@ -50,7 +50,7 @@ def test_a_broken_workbook(tmp_path: Path, case: str, capsys: pytest.CaptureFixt
     content, words = BROKEN[case]
     path = tmp_path / "bad.xlsx"
     path.write_bytes(content)
-    _refused(path, words, capsys)
+    assert words in _refusal(path, capsys)
 
 
 def test_blank_cells_far_away_do_not_count(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_dictionary_of_twenty_gigabytes_in_feather(tmp_path: Path, capsys: pyt
     feather.write_feather(pa.table({"d": values}), path, compression="zstd")
     assert read_table(path)[1] == 3
     path.write_bytes(_declared(path.read_bytes(), 20 * 2**30))
-    _refused(path, "unpacks to 20.0 GiB at a time", capsys)
+    assert "unpacks to 20.0 GiB at a time" in _refusal(path, capsys)
 
 
 def test_parts_that_lie_elsewhere(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_times_out_of_range_name_the_column(
     path = tmp_path / f"t{suffix}"
     table = pa.table({"x": [1.0, 2.0], "when": pa.array([0, value], _whole(kind)).cast(kind)})
     {".parquet": pq.write_table, ".feather": feather.write_feather}[suffix](table, path)
-    _refused(path, "column 'when' of ", capsys)
+    assert "column 'when' of " in _refusal(path, capsys)
 
 
 def test_times_within_range_are_read(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ BINARY = {
 def test_binary_content_is_no_text(tmp_path: Path, case: str, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"bad{suffix}"
     path.write_bytes(BINARY[case])
-    _refused(path, path.name, capsys)
+    assert path.name in _refusal(path, capsys)
 
 
 def test_hostile_files_took_little_memory() -> None:

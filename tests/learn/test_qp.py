@@ -21,10 +21,10 @@ def programme(seed, n=12, linear=True):
 
 def violation(K, y, upper, p, alpha):
     """The KKT conditions, from the gradient itself."""
-    slope = y * ((K * np.outer(y, y)) @ alpha + p)
+    gradient = y * ((K * np.outer(y, y)) @ alpha + p)
     rise = np.where(y > 0, alpha < upper, alpha > 0)
     fall = np.where(y > 0, alpha > 0, alpha < upper)
-    return max(slope[fall].max(initial=-np.inf) - slope[rise].min(initial=np.inf), 0.0)
+    return max(gradient[fall].max(initial=-np.inf) - gradient[rise].min(initial=np.inf), 0.0)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -63,7 +63,7 @@ def test_many_variables_by_working_sets(many, shrinking, cache):
     found = qp.minimise(qp.MatrixGram(K), start, np.ones(n), tol=1e-5, shrinking=shrinking, cache_mb=cache)
     assert found.converged
     assert violation(K, np.ones(n), np.ones(n), np.zeros(n), found.alpha) < 2e-5
-    assert np.allclose(found.slope, K @ found.alpha)
+    assert np.allclose(found.gradient, K @ found.alpha)
     assert np.isclose(found.objective, 0.5 * found.alpha @ K @ found.alpha)
 
 

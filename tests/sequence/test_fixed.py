@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from latently.distributions import Gaussian
+from latently.distributions import Gaussian, Poisson
 from latently.sequence import GMMHMM, CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
 from latently.sequence.hmm.fixed import matched
 
@@ -127,7 +127,7 @@ def test_the_likelihood_is_highest_given_what_is_fixed():
     (GMMHMM(2), {"means": 1}, "unknown key 'means'"),
     (GaussianHMM(2), {"means": [[1.0, 2.0]]}, r"of shape \(2, 2\)"),
     (GaussianHMM(2), {"covariances": [[-1.0, nan], [nan, nan]]}, "must be positive"),
-    (HiddenMarkovModel(2), {"emissions": [Gaussian(), None]}, "state 0 needs a distribution with parameters"),
+    (HiddenMarkovModel(2), {"emissions": [Gaussian(), None]}, "needs a distribution with parameters"),
     (HiddenMarkovModel(2), {"emissions": [None]}, "must be a list of 2"),
     (HiddenMarkovModel(2), {"emissions": [Gaussian([0.0], [1.0], "diag"), None]}, "has 1 columns, X has 2"),
 ])  # fmt: skip
@@ -145,3 +145,26 @@ def test_starts_are_matched_to_what_is_fixed_by_the_best_of_all_orders():
     orders = [np.array(order) for order in permutations(range(4))]
     best = min(orders, key=lambda order: np.nansum((start[order] - fixed) ** 2))
     assert np.array_equal(matched(start, fixed), np.where(np.isnan(fixed), start[best], fixed))
+
+
+def test_fixed_durations_stay_and_are_not_counted():
+    rows = X[::5]  # stays of 6 rows
+    settings = {"emission": Gaussian(), "duration": Poisson(), "max_duration": 15, **LONG}
+    model = HiddenMarkovModel(2, fixed={"durations": [Poisson(4.0), None]}, **settings).fit(rows)
+    free = HiddenMarkovModel(2, **settings).fit(rows)
+    assert model.durations_[0].rate.tolist() == [4.0]
+    assert model.durations_[1].rate[0] != 4.0
+    assert (np.diff(model.history_) >= -1e-9).all()
+    assert model.score(rows) < free.score(rows)
+    counts = [m.aic(rows) / 2 + m.score(rows) for m in (model, free)]
+    assert counts[1] - counts[0] == pytest.approx(1.0)  # one rate fewer
+
+
+@pytest.mark.parametrize(("settings", "problem"), [
+    ({"duration": Poisson(), "fixed": {"durations": [Poisson(2.0)]}}, "must be a list of 2"),
+    ({"duration": Poisson(), "fixed": {"durations": [Poisson(), None]}}, "needs a distribution with parameters"),
+    ({"fixed": {"durations": [Poisson(2.0), None]}}, "is for states with durations"),
+])  # fmt: skip
+def test_fixed_durations_that_make_no_sense_are_named(settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        HiddenMarkovModel(2, Gaussian(), random_state=0, **settings).fit(X)

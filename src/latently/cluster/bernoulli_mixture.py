@@ -88,20 +88,9 @@ class BernoulliMixture(TableMixture):
         "binarize": [None, Interval(Real, None, None, closed="neither")],
     }
 
-    n_components: int = 1
     _: KW_ONLY
     binarize: float | None = 0.0
-    prior: Any = None
-    weight_prior: Any = None
-    tol: float = 1e-4
-    max_iter: int = 300
-    n_init: int = 1
-    init_params: str = "kmeans"
-    weights_init: Any = None
     probabilities_init: Any = None
-    method: str = "em"
-    random_state: Any = None
-    verbose: int = 0
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Ints]:
         """Draw rows and the components they come from, component by component."""

@@ -1,7 +1,7 @@
 """K-means clustering."""
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -23,7 +23,7 @@ from latently.data.tables.matrix import FloatArray
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.estimator.online import nearest_order, refuse_other, weight_left
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
@@ -38,6 +38,7 @@ Array = npt.NDArray[np.float64]
 ORDINARY = 1e300
 
 
+@stores_parameters
 class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """K-means clustering: each row belongs to the nearest centre, each centre is the mean of its rows.
 
@@ -98,10 +99,6 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     _is_iterative = True
-    cluster_centers_: FloatArray
-    cluster_weights_: Array
-    labels_: npt.NDArray[np.int32]
-    _share: Array
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -116,30 +113,17 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "empty": [StrOptions({"split", "keep"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        verbose: int = 0,
-        random_state: Any = None,
-        copy_x: bool = True,
-        algorithm: Literal["lloyd", "elkan"] = "lloyd",
-        empty: Literal["keep", "split"] = "keep",
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.random_state = random_state
-        self.copy_x = copy_x
-        self.algorithm = algorithm
-        self.empty = empty
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 300
+    tol: float = 1e-4
+    verbose: int = 0
+    random_state: Any = None
+    copy_x: bool = True
+    algorithm: Literal["lloyd", "elkan"] = "lloyd"
+    empty: Literal["keep", "split"] = "keep"
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, on_iteration: Hook | None = None) -> Self:
@@ -246,7 +230,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _move(self, centres: Array, weight: Array, share: Array) -> Self:
         """Take on centres of other rows than before; labels and inertia of no rows in particular are dropped."""
-        self.cluster_centers_ = centres.astype(self.cluster_centers_.dtype)
+        self.cluster_centers_: FloatArray = centres.astype(self.cluster_centers_.dtype)
         self.cluster_weights_, self._share = weight, share
         for name in ("labels_", "inertia_"):
             self.__dict__.pop(name, None)

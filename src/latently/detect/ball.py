@@ -79,8 +79,8 @@ def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight
         centre, radius, margin = theta[:a], theta[a], theta[a + 1]
         squared = own / unit - 2.0 * (features @ centre) + centre @ centre
         gap = signs * (squared - radius) + known * margin  # above zero: on the wrong side
-        loss, slope = _rounded_hinge(gap)
-        push = weights * slope
+        loss, gradient = _rounded_hinge(gap)
+        push = weights * gradient
         by_squared = signs * push  # derivative in the squared distances
         by_centre = 2.0 * (by_squared.sum() * centre - by_squared @ features)
         value = float(radius - pull * margin + weights @ loss)
@@ -110,5 +110,5 @@ def _rounded_hinge(gap: Array) -> tuple[Array, Array]:
     """max(gap, 0) with the corner rounded off, and its derivative."""
     inside = (gap + _ROUND).clip(min=0.0)
     loss = np.where(gap <= -_ROUND, 0.0, np.where(gap >= _ROUND, gap, inside**2 / (4 * _ROUND)))
-    slope = np.where(gap >= _ROUND, 1.0, inside / (2 * _ROUND))
-    return loss, slope
+    gradient = np.where(gap >= _ROUND, 1.0, inside / (2 * _ROUND))
+    return loss, gradient

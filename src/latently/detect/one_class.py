@@ -95,7 +95,7 @@ class OneClassSVM(BoundaryDetector):
         self.n_iter_ = found.n_iter
         self.fit_status_ = int(not found.converged)
         self.intercept_ = np.array([-found.lowest])
-        self._settle(found.slope, found.lowest)  # the slope of a row is its score; those on the boundary are inside
+        self._settle(found.gradient, found.lowest)  # a row's gradient is its score; those on the boundary are inside
         return self
 
     def score_samples(self, X: Any) -> Array:

@@ -106,7 +106,7 @@ class SemiSupervisedSVDD(BoundaryDetector):
         weights = signs * found.alpha
         self._remember(things, weights)
         self.n_iter_, self.objective_ = found.n_iter, found.objective
-        scores = found.slope + self.margin_ * np.where(known, signs, 0.0)  # without the linear term
+        scores = found.gradient + self.margin_ * np.where(known, signs, 0.0)  # without the linear term
         self._settle(scores, found.lowest)
 
     def _start(self, values: Any, upper: Array, total: float, signs: Array) -> Array:
@@ -133,7 +133,7 @@ class SemiSupervisedSVDD(BoundaryDetector):
         found, weight = solved(0.0, start)
         if weight >= wanted:
             return found, 0.0
-        low, high = 0.0, max(float(np.abs(found.slope).max()), self.tol)
+        low, high = 0.0, max(float(np.abs(found.gradient).max()), self.tol)
         found, weight = solved(high, found.alpha)
         while weight < wanted:
             low, high = high, 2.0 * high

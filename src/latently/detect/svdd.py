@@ -75,7 +75,7 @@ class SVDD(BoundaryDetector):
         return self
 
     def _set_ball(self, weights: Array, found: Solution, total: float, own: Array) -> None:
-        inner = found.slope / total + 0.5 * own  # (n,) inner products with the centre
+        inner = found.gradient / total + 0.5 * own  # (n,) inner products with the centre
         self._centre = float(weights @ inner)  # squared length of the centre
         squared = own - 2.0 * inner + self._centre
         self.radius_ = float(np.sqrt(max(self._centre - 2.0 * found.level / total, 0.0)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from latently.distributions.inputs import Array, as_columns, as_rows, frozen, generator
+from latently.distributions.quantiles import bisected
 
 UNSET: Any = None
 """The value of a parameter in a template: a distribution that has its configuration and awaits a fit."""
@@ -108,6 +109,20 @@ class Distribution(ABC):
     def mixed_mean(members: Sequence[Any], shares: Array) -> Array:
         """Means (n, d) of mixtures of these distributions, with shares (n, K)."""
         return np.asarray(shares @ np.array([member.mean for member in members]))
+
+    @staticmethod
+    def mixed_interval(members: Sequence[Any], shares: Array, level: float) -> tuple[Array, Array]:
+        """Ends (n,) of equal-tailed intervals of mixtures of these distributions of one column, with shares (n, K)."""
+
+        def cdf(x: Array) -> Array:
+            return np.asarray(np.einsum("nk,kn->n", shares, np.array([m.cdf(x) for m in members])))
+
+        def quantile(q: float) -> Array:
+            ends = np.array([m.quantile(q)[0] for m in members])
+            low, high = np.full(len(shares), ends.min()), np.full(len(shares), ends.max())
+            return bisected(cdf, low, high, q, members[0].discrete[0])
+
+        return quantile((1 - level) / 2), quantile((1 + level) / 2)
 
     @property
     def variance(self) -> Array:

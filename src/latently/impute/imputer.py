@@ -1,5 +1,6 @@
 """Missing values filled by a mixture: means and modes, intervals, draws."""
 
+from dataclasses import KW_ONLY
 from inspect import signature
 from typing import Any, Self, get_args
 
@@ -18,12 +19,14 @@ from latently.impute.sequences import lengths_for
 from latently.impute.stored import refitted
 from latently.impute.tables import Table, check_observed, for_model, read_table, takes_tables
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.select.select import Criterion
 
 _VERBS = ("impute_mean", "impute_interval", "impute_draws")
 
 
+@stores_parameters
 class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with what a mixture expects there, given the rest of the row.
 
@@ -71,20 +74,12 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
     True
     """
 
-    def __init__(
-        self,
-        model: Any = None,
-        *,
-        schema: Schema | None = None,
-        max_components: int = 5,
-        criterion: Criterion = "bic",
-        random_state: Any = None,
-    ) -> None:
-        self.model = model
-        self.schema = schema
-        self.max_components = max_components
-        self.criterion = criterion
-        self.random_state = random_state
+    model: Any = None
+    _: KW_ONLY
+    schema: Schema | None = None
+    max_components: int = 5
+    criterion: Criterion = "bic"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, *, lengths: Any = None) -> Self:
         """Learn what the table is like.

@@ -62,9 +62,11 @@ def first_classes(classes: ArrayLike | None, known: Classes | None) -> Classes:
     return np.unique(np.asarray(classes))
 
 
-def check_priors(priors: ArrayLike, n_classes: int) -> NDArray[np.float64]:
-    """Give the prior probabilities that a user has set, (K,)."""
-    given = np.asarray(priors, dtype=np.float64)
+def class_priors(priors: ArrayLike | None, class_count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the prior probabilities of the classes, (K,): as a user has set them, or their shares of all rows."""
+    if priors is None:
+        return shares(class_count)
+    given, n_classes = np.asarray(priors, dtype=np.float64), len(class_count)
     if given.shape != (n_classes,):
         raise ValueError(f"Number of priors must match number of classes: {given.shape} for {n_classes} classes")
     if not (given >= 0).all():

@@ -1,6 +1,7 @@
 """A table made ready for models: skew, outliers, scale, missing values, ordinal codes; and an account."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from latently.data.tables import frames
 from latently.data.tables.matrix import as_table, check_size
 from latently.data.tables.values import is_missing, quote
 from latently.learn.estimator.out_of_core import OutOfCoreMixin
+from latently.learn.estimator.parameters import stores_parameters
 from latently.prepare.columns import Curve, NumericStep, Scale, Values, fit_curve, fit_scale, middle, mildest
 from latently.prepare.rows import By, fit_judge
 from latently.prepare.stored import refined, refuse_extremes
@@ -30,6 +32,7 @@ _CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
+@stores_parameters
 class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     """Make the columns of a table ready for a model, and say what was done to each.
 
@@ -86,30 +89,17 @@ class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     [1.0, 10.0, 100.0, 1000.0, 1000000.0]
     """
 
-    def __init__(
-        self,
-        *,
-        skew: str | Mapping[str, str] = "auto",
-        scale: Scale = "standard",
-        outliers: Literal["keep", "clip", "missing", "drop"] = "keep",
-        outliers_by: By = "distance",
-        threshold: float = 5.0,
-        contamination: float = 0.01,
-        missing: str | Mapping[str, str] = "keep",
-        missing_category: str = "missing",
-        ordinal: Mapping[str, Sequence[Plain]] | None = None,
-        schema: Schema | None = None,
-    ) -> None:
-        self.skew = skew
-        self.scale = scale
-        self.outliers = outliers
-        self.outliers_by = outliers_by
-        self.threshold = threshold
-        self.contamination = contamination
-        self.missing = missing
-        self.missing_category = missing_category
-        self.ordinal = ordinal
-        self.schema = schema
+    _: KW_ONLY
+    skew: str | Mapping[str, str] = "auto"
+    scale: Scale = "standard"
+    outliers: Literal["keep", "clip", "missing", "drop"] = "keep"
+    outliers_by: By = "distance"
+    threshold: float = 5.0
+    contamination: float = 0.01
+    missing: str | Mapping[str, str] = "keep"
+    missing_category: str = "missing"
+    ordinal: Mapping[str, Sequence[Plain]] | None = None
+    schema: Schema | None = None
 
     _row_verbs = ("transform", "inverse_transform")
 

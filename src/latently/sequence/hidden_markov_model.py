@@ -4,7 +4,6 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from latently.distributions import ColumnError, Distribution, Gaussian
 from latently.distributions.components.family import FamilyBlock
@@ -44,7 +43,7 @@ class HiddenMarkovModel(DurationsMixin):
         Fixed transition probabilities, NaN where they are learnt.
     fixed
         Parameters that are not learnt, by name: `startprob` and `transmat` with NaN for what is learnt, and
-        `emissions`, a list with a distribution, or None where it is learnt, for each state.
+        `emissions` and `durations`, lists with a distribution, or None where it is learnt, for each state.
     duration
         Distribution of how long a state lasts, less one (``Poisson()``: one step and a Poisson number of further
         ones; ``Categorical()``: any), or a list with one for each state. States are then never followed by
@@ -116,7 +115,7 @@ class HiddenMarkovModel(DurationsMixin):
         "e": "emissions_",
         "d": "durations_",
     }
-    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissions")
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissions", "durations")
 
     n_components: int = 1
     emission: Any = None
@@ -125,20 +124,15 @@ class HiddenMarkovModel(DurationsMixin):
     tied: Any = None
     startprob_prior: Any = 1.0
     transmat_prior: Any = 1.0
-    startprob: Any = None
-    transmat: Any = None
-    fixed: Any = None
     duration: Any = None
     max_duration: int = 30
     algorithm: str = "viterbi"
     random_state: Any = None
     n_iter: int = 200
     tol: float = 1e-4
-    n_init: int = 1
     params: str = "sted"
     init_params: str = "sted"
     verbose: Any = False
-    low_memory: bool = False
 
     def _owner(self) -> Ints:
         if self.tied is None:
@@ -187,8 +181,7 @@ class HiddenMarkovModel(DurationsMixin):
         return found
 
     def _theta(self) -> Members:
-        if not self._has("emissions_"):
-            raise NotFittedError("this HiddenMarkovModel has no parameters yet: call fit, or assign them")
+        self._need("emissions_")
         parts: list[Distribution] = list(self.emissions_)
         if len(parts) != self.n_components or not all(part.is_fitted for part in parts):
             raise ValueError(f"emissions_ must be {self.n_components} distributions with parameters")
@@ -213,7 +206,9 @@ class HiddenMarkovModel(DurationsMixin):
         members = self._with_fixed(list(theta.members))
         found: dict[str, Any] = {"emissions_": [members[e] for e in self._owner()], "durations_": None}
         if self.duration is not None:
-            found["durations_"] = list(start_durations(self.duration, K, self._copies(), data.lengths))
+            start = start_durations(self.duration, K, self._copies(), data.lengths)
+            pairs = zip(self._fixed_durations(), start, strict=True)
+            found["durations_"] = [part if fixed is None else fixed for fixed, part in pairs]
         return found
 
     def _with_fixed(self, members: list[Any]) -> list[Any]:

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from latently.data.sources.sequences import Sequences
+from latently.distributions import Family
 from latently.sequence.inference.chain import Array, Chain, Ints
 from latently.sequence.inputs.mixin import InputsMixin
-from latently.sequence.model.durations import mean_duration, tell_of_the_limit
+from latently.sequence.model.durations import mean_duration, tell_of_the_limit, trimmed
 from latently.sequence.model.semi_markov import SemiRule, check_leaves, expand
 
 
@@ -34,12 +35,28 @@ class DurationsMixin(InputsMixin):
         return fixed
 
     def _learning_rule(self) -> Any:
-        rule = self._rule()
+        rule, fixed = self._rule(), self._fixed_durations()
         if self.duration is None:
             return rule
         if rule.is_stationary:
             raise ValueError("startprob='stationary' is for plain chains, not for states with durations")
-        return SemiRule(rule, self.params)
+        return SemiRule(rule, self.params, fixed)
+
+    def _fixed_durations(self) -> tuple[Family | None, ...]:
+        """Fixed distribution of each state's duration, less one; None where it is learnt."""
+        given, K = self._fixed("durations"), self.n_components
+        if given is None:
+            return (None,) * K
+        if self.duration is None:
+            raise ValueError('fixed["durations"] is for states with durations: give duration a distribution')
+        if not isinstance(given, list | tuple) or len(given) != K:
+            raise ValueError(f'fixed["durations"] must be a list of {K}, got {given!r}')
+        for state, part in enumerate(given):
+            if part is not None and not (isinstance(part, Family) and part.is_fitted):
+                raise ValueError(
+                    f'fixed["durations"] of state {state} needs a distribution with parameters, not {part}'
+                )
+        return tuple(None if part is None else trimmed(part, self._copies()) for part in given)
 
     def _chain(self) -> Chain:
         plain = super()._chain()

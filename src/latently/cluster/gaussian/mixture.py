@@ -1,6 +1,7 @@
 """Gaussian mixtures with scikit-learn's face."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -31,7 +32,7 @@ from latently.learn.engine.em import Hook
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import Labels, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import COMPONENT_CONSTRAINTS, checked, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -42,6 +43,7 @@ NOT_CONVERGED = (
 )
 
 
+@stores_parameters
 class GaussianMixture(
     OutOfCoreMixin,
     GaussianOnline,
@@ -133,19 +135,14 @@ class GaussianMixture(
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        **COMPONENT_CONSTRAINTS,
         "covariance_type": [StrOptions(set(KINDS))],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
         "reg_covar": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
         "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
         "weights_init": ["array-like", None],
         "means_init": ["array-like", None],
         "precisions_init": ["array-like", None],
-        "random_state": ["random_state"],
         "warm_start": ["boolean"],
-        "verbose": ["verbose"],
         "verbose_interval": [Interval(Integral, 1, None, closed="left")],
         "prior": [Mapping, None],
         "fixed": [Mapping, None],
@@ -157,58 +154,30 @@ class GaussianMixture(
     _takes_missing = True
     _is_iterative = True
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        covariance_type: Kind = "full",
-        tol: float = 1e-3,
-        reg_covar: float = 1e-6,
-        max_iter: int = 100,
-        n_init: int = 1,
-        init_params: str = "kmeans",
-        weights_init: Any = None,
-        means_init: Any = None,
-        precisions_init: Any = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-        verbose_interval: int = 10,
-        prior: Mapping[str, Any] | None = None,
-        fixed: Mapping[str, Any] | None = None,
-        bounds: Mapping[str, Any] | None = None,
-        tied: Mapping[str, Any] | None = None,
-        method: str = "em",
-    ):
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.init_params = init_params
-        self.weights_init = weights_init
-        self.means_init = means_init
-        self.precisions_init = precisions_init
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-        self.verbose_interval = verbose_interval
-        self.prior = prior
-        self.fixed = fixed
-        self.bounds = bounds
-        self.tied = tied
-        self.method = method
+    n_components: int = 1
+    _: KW_ONLY
+    covariance_type: Kind = "full"
+    tol: float = 1e-3
+    reg_covar: float = 1e-6
+    max_iter: int = 100
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    means_init: Any = None
+    precisions_init: Any = None
+    random_state: Any = None
+    warm_start: bool = False
+    verbose: int = 0
+    verbose_interval: int = 10
+    prior: Mapping[str, Any] | None = None
+    fixed: Mapping[str, Any] | None = None
+    bounds: Mapping[str, Any] | None = None
+    tied: Mapping[str, Any] | None = None
+    method: str = "em"
 
     @checked
     def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        labels: Any = None,
-        on_iteration: Hook | None = None,
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, labels: Any = None, on_iteration: Hook | None = None
     ) -> Self:
         """Fit the mixture to the rows.
 

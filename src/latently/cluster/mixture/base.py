@@ -1,13 +1,12 @@
 """What mixtures over tables share: fitting, sampling, and what they know about themselves."""
 
 from abc import abstractmethod
-from dataclasses import replace
-from numbers import Integral, Real
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.mixture.fit import MixtureFit, best_fit, fit_one, pooled_sums, with_spread
@@ -31,11 +30,12 @@ from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import UNKNOWN, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import COMPONENT_CONSTRAINTS, checked, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
+@stores_parameters
 class TableMixture(
     OutOfCoreMixin,
     MixtureOnline,
@@ -52,15 +52,23 @@ class TableMixture(
     _is_iterative = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        **COMPONENT_CONSTRAINTS,
         "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
         "method": [StrOptions({"em", "gradient"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
+
+    n_components: int = 1
+    _: KW_ONLY
+    prior: Any = None
+    weight_prior: Any = None
+    tol: float = 1e-4
+    max_iter: int = 300
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    method: str = "em"
+    random_state: Any = None
+    verbose: int = 0
 
     # what a subclass says
 

@@ -114,26 +114,15 @@ class Mixture(TableMixture):
     array([[22.,  1.]])
     """
 
-    n_components: int = 1
     _: KW_ONLY
     families: Any = None
     components: Any = None
     schema: Schema | None = None
-    prior: Any = None
-    weight_prior: Any = None
     fixed: Any = None
     fixed_weights: Any = None
     bounds: Any = None
     tied: Any = None
-    tol: float = 1e-4
-    max_iter: int = 300
-    n_init: int = 1
-    init_params: str = "kmeans"
-    weights_init: Any = None
     components_init: Any = None
-    method: str = "em"
-    random_state: Any = None
-    verbose: int = 0
 
     def sample(self, n_samples: int = 1, random_state: Any = None, *, like: Any = None) -> tuple[Any, Ints]:
         """Draw rows and the components they come from, component by component.

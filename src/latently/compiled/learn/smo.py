@@ -1,7 +1,7 @@
 """Sequential minimal optimisation of a box-constrained quadratic programme with one linear equality.
 
-The matrix of the programme is Q_ij = y_i y_j K_ij; `slope` is y_i times its gradient, so that a step of size t from
-j to i changes it by t (K_i - K_j), whatever the signs.
+The matrix of the programme is Q_ij = y_i y_j K_ij; `gradient` is y_i times that of the objective, so that a step of
+size t from j to i changes it by t (K_i - K_j), whatever the signs.
 """
 
 import numpy as np
@@ -21,14 +21,14 @@ def can_fall(i, y, alpha, upper):
 
 
 @njit(nogil=True, cache=True)
-def gap(y, alpha, upper, slope):
-    """Largest violation of the KKT conditions: the lowest slope that can rise below the highest that can fall."""
+def gap(y, alpha, upper, gradient):
+    """Largest violation of the KKT conditions: the lowest gradient that can rise below the highest that can fall."""
     low, high = np.inf, -np.inf
     for i in range(y.shape[0]):
         if can_rise(i, y, alpha, upper):
-            low = min(low, slope[i])
+            low = min(low, gradient[i])
         if can_fall(i, y, alpha, upper):
-            high = max(high, slope[i])
+            high = max(high, gradient[i])
     return high - low
 
 
@@ -51,8 +51,8 @@ def move(i, j, step, y, alpha, upper):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
-def solve(K, y, upper, alpha, slope, tol, max_iter):
-    """Minimise over all variables of a dense K; alpha and slope are changed. Returns steps taken and the last gap.
+def solve(K, y, upper, alpha, gradient, tol, max_iter):
+    """Minimise over all variables of a dense K; alpha and gradient are changed. Returns steps taken and the last gap.
 
     The pair of each step: the variable that violates most, and the partner with which the objective falls most
     (second-order working sets of Fan, Chen and Lin, 2005).
@@ -62,16 +62,16 @@ def solve(K, y, upper, alpha, slope, tol, max_iter):
     for iteration in range(max_iter):
         i, low = -1, np.inf
         for k in range(n):
-            if slope[k] < low and can_rise(k, y, alpha, upper):
-                i, low = k, slope[k]
+            if gradient[k] < low and can_rise(k, y, alpha, upper):
+                i, low = k, gradient[k]
         if i < 0:
             return iteration, 0.0
         j, best, high = -1, 0.0, -np.inf
         column, own = K[i], K[i, i]
         for k in range(n):
-            excess = slope[k] - low
+            excess = gradient[k] - low
             if excess > 0.0 and can_fall(k, y, alpha, upper):
-                high = max(high, slope[k])
+                high = max(high, gradient[k])
                 curvature = max(own + K[k, k] - 2.0 * column[k], tiny)
                 gain = excess * excess / curvature
                 if gain > best:
@@ -79,8 +79,8 @@ def solve(K, y, upper, alpha, slope, tol, max_iter):
         if j < 0 or high - low < tol:
             return iteration, max(high - low, 0.0)
         curvature = max(own + K[j, j] - 2.0 * column[j], tiny)
-        t = move(i, j, (slope[j] - low) / curvature, y, alpha, upper)
+        t = move(i, j, (gradient[j] - low) / curvature, y, alpha, upper)
         other = K[j]
         for k in range(n):
-            slope[k] += t * (column[k] - other[k])
-    return max_iter, gap(y, alpha, upper, slope)
+            gradient[k] += t * (column[k] - other[k])
+    return max_iter, gap(y, alpha, upper, gradient)

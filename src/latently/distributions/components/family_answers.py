@@ -10,7 +10,6 @@ from latently.distributions import Distribution
 from latently.distributions.components.base import Block
 from latently.distributions.components.slab import Ints, PerComponent, Slab
 from latently.distributions.inputs import Array
-from latently.distributions.quantiles import bisected
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,8 @@ class FamilyAnswers(Block):
                     chances = np.array([m.marginal(a).prob(codes) for m in members])
                     out[rows, j] = (R[:, rows].T @ chances).argmax(axis=1)
                 else:
-                    out[rows, j] = _mean([m.marginal(a) for m in members], R[:, rows].T)
+                    single = [m.marginal(a) for m in members]
+                    out[rows, j] = _family(single).mixed_mean(single, R[:, rows].T)[:, 0]
         return out
 
     def interval(self, theta: Members, slab: Slab, R: Array, level: float) -> tuple[Array, Array]:
@@ -60,8 +60,7 @@ class FamilyAnswers(Block):
             for a, j in enumerate(missing):
                 if not _n_codes(members, a, self.widths[j]):
                     single = [m.marginal(a) for m in members]
-                    low[rows, j] = _quantile(single, R[:, rows], (1 - level) / 2)
-                    high[rows, j] = _quantile(single, R[:, rows], (1 + level) / 2)
+                    low[rows, j], high[rows, j] = _family(single).mixed_interval(single, R[:, rows].T, level)
         return low, high
 
     def draw(self, theta: Members, slab: Slab, labels: Ints, rng: Any) -> Array:
@@ -82,19 +81,7 @@ def _n_codes(members: list[Distribution], column: int, width: int) -> int:
     return width
 
 
-def _mean(members: list[Distribution], shares: Array) -> Array:
-    """(n,) means of mixtures of one-column distributions with shares (n, K), as their family takes them."""
+def _family(members: list[Distribution]) -> type[Distribution]:
+    """The family that all members belong to, which knows how they are mixed."""
     kinds = {type(m) for m in members}
-    kind = kinds.pop() if len(kinds) == 1 else Distribution
-    return kind.mixed_mean(members, shares)[:, 0]
-
-
-def _quantile(members: list[Distribution], R: Array, q: float) -> Array:
-    """(n,) quantiles of mixtures of one-column distributions with weights R (K, n)."""
-    ends = np.array([m.quantile(q)[0] for m in members])
-    low, high = np.full(R.shape[1], ends.min()), np.full(R.shape[1], ends.max())
-
-    def cdf(x: Array) -> Array:
-        return np.asarray(np.einsum("kn,kn->n", R, np.array([m.cdf(x) for m in members])))
-
-    return bisected(cdf, low, high, q, members[0].discrete[0])
+    return kinds.pop() if len(kinds) == 1 else Distribution

@@ -12,6 +12,7 @@ from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import Columns, per_column, with_weight
 from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import Array, ColumnError
+from latently.distributions.quantiles import bisected
 from latently.distributions.statistics import Additive
 
 SERIES = np.array([1073 / 1024, 13 / 32, 25 / 128, 1 / 8, 1 / 8, 1 / 2, 0.0])
@@ -87,6 +88,27 @@ class VonMises(Columns, ExponentialFamily):
         """Directions (n, d) of the mean vectors of mixtures of angles, with shares (n, K)."""
         angles, lengths = (np.array(part) for part in zip(*((m.direction, m._length()) for m in members), strict=True))
         return np.asarray(np.arctan2(shares @ (lengths * np.sin(angles)), shares @ (lengths * np.cos(angles))))
+
+    @staticmethod
+    def mixed_interval(members: Sequence[Any], shares: Array, level: float) -> tuple[Array, Array]:
+        """Ends (n,) of equal-tailed intervals on the turn around the mean direction: they may lie beyond +-pi."""
+        centre = VonMises.mixed_mean(members, shares)[:, 0]
+
+        def turns(x: Array) -> Array:
+            """Give (n, K) the cdf of each member, continued over all turns: one more after each."""
+            gaps = np.stack([x - m.direction for m in members], axis=1)
+            whole = np.floor(gaps / (2 * np.pi) + 0.5)
+            rest = gaps - 2 * np.pi * whole
+            return whole + np.stack([_cdf(rest[:, [k]], m.concentration)[:, 0] for k, m in enumerate(members)], axis=1)
+
+        before = turns(centre - np.pi)
+
+        def cdf(x: Array) -> Array:
+            return np.asarray(np.einsum("nk,nk->n", shares, turns(centre + x) - before))
+
+        half = np.full(len(centre), np.pi)
+        low, high = (bisected(cdf, -half, half, q, False) for q in ((1 - level) / 2, (1 + level) / 2))
+        return centre + low, centre + high
 
     def _length(self) -> Array:
         """Length of the mean vector: the expected cosine."""

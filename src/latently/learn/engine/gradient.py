@@ -79,7 +79,7 @@ def ascend(
     Fit
         The parameters after one last M-step, which cannot lower the objective, and the trace from the start on.
         `reason` is "converged", "max_iter", "stopped", "interrupted" by Ctrl-C after at least one iteration, or
-        "stalled" if the line search finds nothing better although the slope is not small.
+        "stalled" if the line search finds nothing better although the gradient is not small.
 
     Notes
     -----
@@ -214,5 +214,5 @@ class _Climb(Generic[Params, Stats]):
         return bool(settled or drained)
 
     def gradient(self) -> float:
-        """Largest slope per row."""
+        """Largest gradient per row."""
         return float(np.abs(self.here.gradient).max(initial=0.0) / self.here.stats.rows)

@@ -3,12 +3,10 @@
 from abc import abstractmethod
 from dataclasses import fields, replace
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import ArraySource, ChunkSource
@@ -21,7 +19,7 @@ from latently.learn.engine.start import sample_rows
 from latently.learn.estimator.imputation import ImputationMixin
 from latently.learn.estimator.memberships import MembershipMixin
 from latently.learn.estimator.online import nearest_order, refuse_other, weight_left
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import COMPONENT_CONSTRAINTS, checked
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -52,14 +50,7 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
     """
 
     _is_iterative = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMPONENT_CONSTRAINTS
     n_components: int
     tol: float
     max_iter: int

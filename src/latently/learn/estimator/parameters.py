@@ -3,11 +3,24 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar, dataclass_transform
+
+from sklearn.utils._param_validation import Interval
 
 Class = TypeVar("Class")
 P = ParamSpec("P")
 Result = TypeVar("Result")
+
+# of estimators of components that are fitted by iteration
+COMPONENT_CONSTRAINTS: dict[str, Any] = {
+    "n_components": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0.0, None, closed="left")],
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
 
 
 @dataclass_transform(eq_default=False)

@@ -28,13 +28,13 @@ class Solution:
     ----------
     alpha
         (n,) the variables.
-    slope
+    gradient
         (n,) y times the gradient of the objective.
     level
-        The multiplier of the equality: the slope of variables that are strictly inside their box (rho of
+        The multiplier of the equality: the gradient of variables that are strictly inside their box (rho of
         a support vector machine).
     lowest
-        The lowest slope of such a variable, less rounding: within tol of the level.
+        The lowest gradient of such a variable, less rounding: within tol of the level.
     objective
         1/2 a'Qa + p'a.
     gap
@@ -46,7 +46,7 @@ class Solution:
     """
 
     alpha: Array
-    slope: Array
+    gradient: Array
     level: float
     lowest: float
     objective: float
@@ -118,7 +118,7 @@ def _check(alpha: Array, upper: Array, y: Array) -> None:
 
 
 class _Search:
-    """The state of a search: variables, slopes, and which of them are looked at."""
+    """The state of a search: variables, gradients, and which of them are looked at."""
 
     def __init__(self, gram: Gram, alpha: Array, upper: Array, p: Array, y: Array, cache_mb: float) -> None:
         self.gram, self.alpha, self.upper, self.p, self.y = gram, alpha, upper, p, y
@@ -126,14 +126,14 @@ class _Search:
         self.active = np.arange(len(alpha))
         self.set_aside: list[tuple[Ints, Array]] = []  # rows left out, and what alpha was then
         self.previous = np.zeros(0, dtype=np.int64)
-        self.slope = y * p
-        self._add(self.slope, self.active, y * alpha)
+        self.gradient = y * p
+        self._add(self.gradient, self.active, y * alpha)
 
-    def _add(self, slope: Array, rows: Ints, change: Array) -> None:
-        """Add K[rows] @ change to the slope of some rows, without keeping the columns."""
+    def _add(self, gradient: Array, rows: Ints, change: Array) -> None:
+        """Add K[rows] @ change to the gradient of some rows, without keeping the columns."""
         moved = np.flatnonzero(change)
         if len(moved):
-            slope[rows] += self.gram.dot(rows, moved, change[moved])
+            gradient[rows] += self.gram.dot(rows, moved, change[moved])
 
     def run(self, tol: float, max_iter: int, shrinking: bool) -> Solution:
         steps, rounds = 0, 0
@@ -156,21 +156,21 @@ class _Search:
 
     def _gap(self) -> float:
         rows = self.active
-        return float(compiled.learn.smo.gap(self.y[rows], self.alpha[rows], self.upper[rows], self.slope[rows]))
+        return float(compiled.learn.smo.gap(self.y[rows], self.alpha[rows], self.upper[rows], self.gradient[rows]))
 
     def _work(self, tol: float, max_iter: int) -> int:
-        """Solve the programme of a working set, and let the slopes of the others follow; give the steps taken."""
+        """Solve the programme of a working set, and let the gradients of the others follow; give the steps taken."""
         chosen = self._choose()
         block = np.ascontiguousarray(self.gram.block(chosen, chosen))
-        before, slope = self.alpha[chosen], self.slope[chosen]
+        before, gradient = self.alpha[chosen], self.gradient[chosen]
         alpha = before.copy()
         most = min(max_iter, max(10_000, 100 * len(chosen)))
-        taken, _ = compiled.learn.smo.solve(block, self.y[chosen], self.upper[chosen], alpha, slope, tol, most)
+        taken, _ = compiled.learn.smo.solve(block, self.y[chosen], self.upper[chosen], alpha, gradient, tol, most)
         self.alpha[chosen] = alpha
         change = self.y[chosen] * (alpha - before)
         moved = np.flatnonzero(change)
         if len(moved):
-            self.slope[self.active] += change[moved] @ self.columns.of(chosen[moved])
+            self.gradient[self.active] += change[moved] @ self.columns.of(chosen[moved])
         self.previous = chosen
         return int(taken)
 
@@ -179,27 +179,27 @@ class _Search:
         rows = self.active
         if len(rows) <= 2 * _SET:
             return rows
-        slope, alpha, y = self.slope[rows], self.alpha[rows], self.y[rows]
+        gradient, alpha, y = self.gradient[rows], self.alpha[rows], self.y[rows]
         inside_low, inside_high = alpha > 0, alpha < self.upper[rows]
         rise = np.where(y > 0, inside_high, inside_low)
         fall = np.where(y > 0, inside_low, inside_high)
         half = _SET // 2
-        lowest = np.argpartition(np.where(rise, slope, np.inf), half)[:half]
-        highest = np.argpartition(np.where(fall, -slope, np.inf), half)[:half]
+        lowest = np.argpartition(np.where(rise, gradient, np.inf), half)[:half]
+        highest = np.argpartition(np.where(fall, -gradient, np.inf), half)[:half]
         chosen = rows[np.union1d(lowest, highest)]
         kept = self.previous[np.isin(self.previous, rows) & ~np.isin(self.previous, chosen)]
         free = (self.alpha[kept] > 0) & (self.alpha[kept] < self.upper[kept])
         return np.concatenate([chosen, kept[free][:_SET]])
 
     def _shrink(self) -> None:
-        """Leave out variables at a bound that the present slopes keep there by far."""
+        """Leave out variables at a bound that the present gradients keep there by far."""
         rows = self.active
-        slope, alpha, upper, y = self.slope[rows], self.alpha[rows], self.upper[rows], self.y[rows]
+        gradient, alpha, upper, y = self.gradient[rows], self.alpha[rows], self.upper[rows], self.y[rows]
         rise = np.where(y > 0, alpha < upper, alpha > 0)
         fall = np.where(y > 0, alpha > 0, alpha < upper)
-        low, high = slope[rise].min(initial=np.inf), slope[fall].max(initial=-np.inf)
+        low, high = gradient[rise].min(initial=np.inf), gradient[fall].max(initial=-np.inf)
         margin = _FAR * max(high - low, 0.0)
-        settled = (~rise & (slope < low - margin)) | (~fall & (slope > high + margin))
+        settled = (~rise & (gradient < low - margin)) | (~fall & (gradient > high + margin))
         if settled.sum() < 0.1 * len(rows):
             return
         self.set_aside.append((rows[settled], self.alpha.copy()))
@@ -207,31 +207,30 @@ class _Search:
         self.columns.restrict(self.active, ~settled)
 
     def _take_back(self) -> None:
-        """Look at all variables again; slopes of those left out follow what has changed since."""
+        """Look at all variables again; gradients of those left out follow what has changed since."""
         for rows, then in self.set_aside:
-            self._add(self.slope, rows, self.y * (self.alpha - then))
+            self._add(self.gradient, rows, self.y * (self.alpha - then))
         self.set_aside = []
         self.active = np.arange(len(self.alpha))
         self.columns.widen(len(self.alpha))
 
     def _solution(self, steps: int, tol: float) -> Solution:
         gap = self._gap() if len(self.alpha) else 0.0
-        gradient = self.y * self.slope
-        objective = 0.5 * float(self.alpha @ (gradient + self.p))
+        objective = 0.5 * float(self.alpha @ (self.y * self.gradient + self.p))
         level, lowest = self._level()
-        return Solution(self.alpha, self.slope, level, lowest, objective, max(gap, 0.0), steps, bool(gap < tol))
+        return Solution(self.alpha, self.gradient, level, lowest, objective, max(gap, 0.0), steps, bool(gap < tol))
 
     def _level(self) -> tuple[float, float]:
-        """Mean and lowest slope of the free variables; the middle of what is possible if there are none."""
-        slopes = self.slope[(self.alpha > 0) & (self.alpha < self.upper)]
-        level = float(slopes.mean()) if len(slopes) else self._level_at_bounds()
-        size = float(np.abs(self.slope).max(initial=0.0))
-        rounding = np.finfo(float).eps * (16.0 + np.sqrt(len(self.slope))) * size  # of sums made in another order
-        return level, float(slopes.min(initial=level) - rounding)
+        """Mean and lowest gradient of the free variables; the middle of what is possible if there are none."""
+        gradients = self.gradient[(self.alpha > 0) & (self.alpha < self.upper)]
+        level = float(gradients.mean()) if len(gradients) else self._level_at_bounds()
+        size = float(np.abs(self.gradient).max(initial=0.0))
+        rounding = np.finfo(float).eps * (16.0 + np.sqrt(len(self.gradient))) * size  # of sums made in another order
+        return level, float(gradients.min(initial=level) - rounding)
 
     def _level_at_bounds(self) -> float:
         at_zero = self.alpha <= 0
-        above = np.where(self.y > 0, at_zero, ~at_zero)  # these slopes are at least the level
-        low, high = self.slope[~above].max(initial=-np.inf), self.slope[above].min(initial=np.inf)
+        above = np.where(self.y > 0, at_zero, ~at_zero)  # these gradients are at least the level
+        low, high = self.gradient[~above].max(initial=-np.inf), self.gradient[above].min(initial=np.inf)
         ends = [end for end in (low, high) if np.isfinite(end)]
         return float(np.mean(ends)) if ends else 0.0

@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from latently.learn.estimator.classes import Classes, Codes
 from latently.learn.estimator.parameters import stores_parameters
@@ -51,11 +51,7 @@ class BernoulliNB(DiscreteNB):
     """
 
     _: KW_ONLY
-    alpha: float | ArrayLike = 1.0
-    force_alpha: bool = True
     binarize: float | None = 0.0
-    fit_prior: bool = True
-    class_prior: ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

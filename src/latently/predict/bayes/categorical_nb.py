@@ -59,10 +59,6 @@ class CategoricalNB(DiscreteNB):
     """
 
     _: KW_ONLY
-    alpha: float | ArrayLike = 1.0
-    force_alpha: bool = True
-    fit_prior: bool = True
-    class_prior: ArrayLike | None = None
     min_categories: int | ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:

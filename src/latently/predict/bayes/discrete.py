@@ -1,6 +1,7 @@
 """What the classifiers of discrete columns share: smoothing, class priors, dense and sparse tables."""
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, validate_data
 
 from latently.data.sources.chunks import ChunkSource
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.predict.bayes.classifier import Array, BayesClassifier
-from latently.predict.labels import check_priors, log_shares, shares
+from latently.predict.labels import class_priors, log_shares
 from latently.predict.rows import SparseRows, is_sparse
 from latently.predict.statistics import ClassStatistics
 from latently.predict.tables import read_source
@@ -18,13 +20,15 @@ from latently.predict.tables import read_source
 ALPHA_MIN = 1e-10
 
 
+@stores_parameters
 class DiscreteNB(BayesClassifier):
     """Base of the classifiers whose parameters are smoothed counts."""
 
-    alpha: float | ArrayLike
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: ArrayLike | None
+    _: KW_ONLY
+    alpha: float | ArrayLike = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: ArrayLike | None = None
 
     def _check_alpha(self) -> Any:
         """Give the pseudo-count, one number or one per column, not below what arithmetic can bear."""
@@ -46,11 +50,9 @@ class DiscreteNB(BayesClassifier):
 
     def _learnt_prior(self, stats: ClassStatistics) -> Array:
         """(K,) log prior of the classes: given, learnt, or all alike."""
-        n_classes = len(stats.class_count)
-        if self.class_prior is not None:
-            return log_shares(check_priors(self.class_prior, n_classes))
-        learnt = shares(stats.class_count)
-        return log_shares(learnt if self.fit_prior else np.full(n_classes, 1 / n_classes))
+        prior = class_priors(self.class_prior, stats.class_count)
+        learnt_or_given = self.fit_prior or self.class_prior is not None
+        return log_shares(prior if learnt_or_given else np.full(len(prior), 1 / len(prior)))
 
     def _table(self, X: Any, *, reset: bool, allow_nan: bool) -> Any:
         """Read a dense table, or compressed sparse rows if X is sparse."""

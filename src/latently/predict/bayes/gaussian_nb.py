@@ -13,7 +13,7 @@ from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.predict.bayes.classifier import Array, BayesClassifier, Counter
 from latently.predict.bayes.gaussians import Gaussians
-from latently.predict.labels import check_priors, log_shares, shares
+from latently.predict.labels import class_priors, log_shares
 from latently.predict.rows import CHUNK_ROWS
 from latently.predict.statistics import ClassStatistics, GaussianStatistics
 from latently.predict.tables import read_source
@@ -74,10 +74,7 @@ class GaussianNB(BayesClassifier):
         return GaussianStatistics.of
 
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
-        if self.priors is not None:
-            prior = check_priors(self.priors, len(classes))
-        else:
-            prior = shares(stats.class_count)
+        prior = class_priors(self.priors, stats.class_count)
         fitted = Gaussians.of(stats.features, self.var_smoothing)
         return {
             "class_prior_": prior,

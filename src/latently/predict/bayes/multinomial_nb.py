@@ -1,10 +1,9 @@
 """Naive Bayes for counts, such as the words of a document."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from latently import compiled
 from latently.learn.estimator.classes import Classes, Codes
@@ -44,12 +43,6 @@ class MultinomialNB(DiscreteNB):
     >>> model.predict([[1, 0, 0], [0, 1, 4]])
     array(['a', 'b'], ...)
     """
-
-    _: KW_ONLY
-    alpha: float | ArrayLike = 1.0
-    force_alpha: bool = True
-    fit_prior: bool = True
-    class_prior: ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,7 @@ from latently.learn.estimator.parameters import stores_parameters
 from latently.predict.bayes.blocks import CategoryColumns, CountColumns, check_counts
 from latently.predict.bayes.classifier import Array, BayesClassifier, Counter
 from latently.predict.bayes.columns import chosen_families, grown, kinds_of, make_blocks, make_schema, united
-from latently.predict.labels import check_priors, log_shares, shares
+from latently.predict.labels import class_priors, log_shares
 from latently.predict.rows import CHUNK_ROWS
 from latently.predict.statistics import CategoryCounts, ClassStatistics, PartError, Side
 
@@ -195,10 +195,7 @@ class NaiveBayes(BayesClassifier):
         return super()._named(problem)
 
     def _parameters(self, stats: ClassStatistics, classes: Classes) -> dict[str, Any]:
-        if self.priors is not None:
-            prior = check_priors(self.priors, len(classes))
-        else:
-            prior = shares(stats.class_count)
+        prior = class_priors(self.priors, stats.class_count)
         pairs = zip(self.blocks_, stats.features.parts, strict=True)
         return {"class_prior_": prior, "distributions_": tuple(block.fitted(part) for block, part in pairs)}
 

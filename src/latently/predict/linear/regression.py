@@ -1,5 +1,6 @@
 """Bayesian linear regression on sums that add."""
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import check_weights
 from latently.distributions.inputs import ColumnError
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.predict.linear.answers import RegressionAnswers
@@ -24,6 +26,7 @@ from latently.predict.tables import brings_targets, read_named
 Method = Literal["evidence", "map", "ml"]
 
 
+@stores_parameters
 class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore, BaseEstimator):
     """Linear regression with a distribution over its weights.
 
@@ -79,34 +82,19 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
     True
     """
 
-    def __init__(
-        self,
-        *,
-        method: Method = "evidence",
-        prior_mean: float | ArrayLike = 0.0,
-        weight_precision: float | ArrayLike = 1.0,
-        noise_variance: float | None = None,
-        fit_intercept: bool = True,
-        alpha_1: float = 1e-6,
-        alpha_2: float = 1e-6,
-        lambda_1: float = 1e-6,
-        lambda_2: float = 1e-6,
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        missing: Literal["error", "marginalise"] = "error",
-    ) -> None:
-        self.method = method
-        self.prior_mean = prior_mean
-        self.weight_precision = weight_precision
-        self.noise_variance = noise_variance
-        self.fit_intercept = fit_intercept
-        self.alpha_1 = alpha_1
-        self.alpha_2 = alpha_2
-        self.lambda_1 = lambda_1
-        self.lambda_2 = lambda_2
-        self.max_iter = max_iter
-        self.tol = tol
-        self.missing = missing
+    _: KW_ONLY
+    method: Method = "evidence"
+    prior_mean: float | ArrayLike = 0.0
+    weight_precision: float | ArrayLike = 1.0
+    noise_variance: float | None = None
+    fit_intercept: bool = True
+    alpha_1: float = 1e-6
+    alpha_2: float = 1e-6
+    lambda_1: float = 1e-6
+    lambda_2: float = 1e-6
+    max_iter: int = 300
+    tol: float = 1e-6
+    missing: Literal["error", "marginalise"] = "error"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

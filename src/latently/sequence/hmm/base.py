@@ -3,11 +3,11 @@
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from latently.data.sources.chunks import ChunkSource
@@ -15,6 +15,7 @@ from latently.data.sources.sequences import Sequences, as_sequences
 from latently.decide.mixin import DecideMixin
 from latently.learn.engine.em import Fit
 from latently.learn.estimator.labels import read_labels
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, adopt_columns, note_columns, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
@@ -39,6 +40,7 @@ from latently.sequence.model.transitions import ChainRule, check_fixed, check_pr
 _log = logging.getLogger("latently.sequence")
 
 
+@stores_parameters
 class BaseHMM(
     OutOfCoreMixin,
     DecideMixin,
@@ -65,6 +67,13 @@ class BaseHMM(
     _renamed_parameters: ClassVar[dict[str, str]] = {"checkpoint": "low_memory"}
     """Parameters that had another name in files of earlier versions."""
 
+    _: KW_ONLY
+    startprob: Any = None
+    transmat: Any = None
+    fixed: Any = None
+    n_init: int = 1
+    low_memory: bool = False
+
     # what subclasses say
 
     @abstractmethod
@@ -87,8 +96,8 @@ class BaseHMM(
 
     def _read(self, X: Any, lengths: Any, reset: bool) -> Sequences:
         """Sequences of float64 rows; sets or compares the number and names of columns."""
-        if not reset and not self._has("startprob_"):
-            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
+        if not reset:
+            self._need("startprob_")
         data = as_sequences(self._emitted(X), lengths)
         table = X if hasattr(X, "shape") and len(np.shape(X)) == 2 else data.values
         if isinstance(X, Sequences) and not reset and "n_features_in_" in self.__dict__:
@@ -157,8 +166,12 @@ class BaseHMM(
 
     def _density(self, params: Params, X: Array) -> Callable[[int, int], Array]:
         """Give the function of rows that the algorithms ask for log densities (n, K)."""
-        emission = self._emission(None)
+        emission = self._plain_emission()
         return lambda a, b: emission.log_density(params.theta, X[a:b])
+
+    def _plain_emission(self) -> Emission:
+        """Emissions for densities alone: what is learnt of them, and under which prior, may be left out."""
+        return self._emission(None)
 
     def _fixed_transitions(self) -> Any:
         return self._fixed_chain("transmat")
@@ -177,8 +190,7 @@ class BaseHMM(
 
     def _chain(self) -> Chain:
         K = self.n_components
-        if not self._has("startprob_") or not self._has("transmat_"):
-            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
+        self._need("startprob_", "transmat_")
         start = check_probabilities("startprob_", self.startprob_, (K,))
         return Chain(start, check_probabilities("transmat_", self.transmat_, (K, K)))
 

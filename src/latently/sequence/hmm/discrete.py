@@ -1,11 +1,9 @@
 """CategoricalHMM and PoissonHMM."""
 
 import warnings
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from latently.distributions.components.categories import CategoryBlock
 from latently.distributions.components.counts import CountBlock
@@ -147,8 +145,7 @@ class CategoricalHMM(BaseHMM):
         return _whole_numbers(super().__sklearn_tags__())
 
     def _table(self) -> Array:
-        if not self._has("emissionprob_"):
-            raise NotFittedError("this CategoricalHMM has no parameters yet: call fit, or assign them")
+        self._need("emissionprob_")
         table = np.atleast_2d(np.asarray(self.emissionprob_, dtype=np.float64))
         given = self.__dict__["_n_features"]
         C = table.shape[1] if given is None else given
@@ -235,12 +232,6 @@ class PoissonHMM(BaseHMM):
     params: str = "stl"
     init_params: str = "stl"
     implementation: str = "log"
-    _: KW_ONLY
-    startprob: Any = None
-    transmat: Any = None
-    fixed: Any = None
-    n_init: int = 1
-    low_memory: bool = False
 
     def _check_values(self, X: Array, reset: bool) -> Array:
         check_whole(X, "counts are whole numbers 0, 1, 2, ...")
@@ -264,8 +255,7 @@ class PoissonHMM(BaseHMM):
         return Emission(block, np.arange(self.n_components), "l" in self.params)
 
     def _theta(self) -> Values:
-        if not self._has("lambdas_"):
-            raise NotFittedError("this PoissonHMM has no parameters yet: call fit, or assign them")
+        self._need("lambdas_")
         rates = np.atleast_2d(np.asarray(self.lambdas_, dtype=np.float64))
         if rates.ndim != 2 or len(rates) != self.n_components or rates.size == 0:
             raise ValueError(f"lambdas_ must have {self.n_components} rows, got shape {rates.shape}")

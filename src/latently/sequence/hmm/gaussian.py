@@ -1,10 +1,8 @@
 """GaussianHMM."""
 
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.constraints import read_constraints
@@ -109,12 +107,6 @@ class GaussianHMM(BaseHMM):
     params: str = "stmc"
     init_params: str = "stmc"
     implementation: str = "log"
-    _: KW_ONLY
-    startprob: Any = None
-    transmat: Any = None
-    fixed: Any = None
-    n_init: int = 1
-    low_memory: bool = False
 
     # attributes
 
@@ -149,6 +141,10 @@ class GaussianHMM(BaseHMM):
         complete = X is not None and not np.isnan(X.sum())
         return GaussianEmission(block, np.arange(self.n_components), complete=complete)
 
+    def _plain_emission(self) -> GaussianEmission:
+        d = np.shape(self.means_)[1]
+        return GaussianEmission(gaussian_block(d, self.covariance_type), np.arange(self.n_components))
+
     def _prior(self, d: int) -> GaussianPrior:
         K, kind = self.n_components, self.covariance_type
         location = np.broadcast_to(np.asarray(self.means_prior, dtype=np.float64), (K, d))
@@ -169,8 +165,7 @@ class GaussianHMM(BaseHMM):
         return GaussianPrior(np.zeros(()), location, kappa, scatter, power)
 
     def _theta(self) -> GaussianParams:
-        if not self._has("means_") or not self._has("covars_"):
-            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
+        self._need("means_", "covars_")
         return self._gaussians()
 
     def _gaussians(self) -> GaussianParams:
@@ -204,7 +199,9 @@ class GaussianHMM(BaseHMM):
 KINDS = ("spherical", "diag", "full", "tied")
 
 
-def gaussian_block(d: int, kind: Any, prior: GaussianPrior, floor: Floor | None, learn: str) -> GaussianBlock:
+def gaussian_block(
+    d: int, kind: Any, prior: GaussianPrior | None = None, floor: Floor | None = None, learn: str = "mc"
+) -> GaussianBlock:
     """Gaussian components of all columns of a table."""
     return GaussianBlock(tuple(range(d)), tuple(map(str, range(d))), kind, prior, None, floor, learn)
 

@@ -1,10 +1,8 @@
 """GMMHMM."""
 
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from latently.distributions.components.gaussian.mixtures import GaussianMixtures, Mixtures
 from latently.distributions.components.gaussian.params import GaussianParams
@@ -92,12 +90,6 @@ class GMMHMM(BaseHMM):
     params: str = "stmcw"
     init_params: str = "stmcw"
     implementation: str = "log"
-    _: KW_ONLY
-    startprob: Any = None
-    transmat: Any = None
-    fixed: Any = None
-    n_init: int = 1
-    low_memory: bool = False
 
     def _n_columns(self) -> int | None:
         return np.shape(self.means_)[-1] if self._has("means_") else None
@@ -144,8 +136,7 @@ class GMMHMM(BaseHMM):
         return (2 * beta, 2 * (alpha - flat)) if diag else (2 * beta.mean(axis=1), 2 * (alpha - flat).mean(axis=1))
 
     def _theta(self) -> Mixtures:
-        if not all(self._has(name) for name in ("weights_", "means_", "covars_")):
-            raise NotFittedError("this GMMHMM has no parameters yet: call fit, or assign them")
+        self._need("weights_", "means_", "covars_")
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
         weights = check_probabilities("weights_", self.weights_, (K, M))
         means = np.asarray(self.means_, dtype=np.float64)

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 
 from latently.sequence.hmm.monitor import ConvergenceMonitor
 from latently.sequence.inference.chain import Array
@@ -29,6 +30,11 @@ class GivenMixin(BaseEstimator):
 
     def _has(self, name: str) -> bool:
         return name in self.__dict__
+
+    def _need(self, *names: str) -> None:
+        """An error if one of these parameters was neither learnt nor assigned."""
+        if not all(self._has(name) for name in names):
+            raise NotFittedError(f"this {type(self).__name__} has no parameters yet: call fit, or assign them")
 
     def __sklearn_is_fitted__(self) -> bool:
         return all(self._has(name) for name in self.PARAMETERS.values())

@@ -19,6 +19,8 @@ _busy: ContextVar[bool] = ContextVar("latently_sequence_busy", default=False)
 
 def n_workers(n_tasks: int) -> int:
     """How many threads so many tasks may use here: one, if this is one of several threads already."""
+    if n_tasks < 2:
+        return 1
     is_main = threading.current_thread() is threading.main_thread()
     return min(n_threads(), n_tasks) if is_main and not _busy.get() else 1
 

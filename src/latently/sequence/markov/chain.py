@@ -1,5 +1,6 @@
 """MarkovChain: sequences of symbols that are seen."""
 
+from dataclasses import KW_ONLY
 from functools import cache, partial
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from sklearn.utils import check_random_state
 from latently.data.dask.source import DaskSource
 from latently.data.stored.source import StoredSource
 from latently.data.tables.values import is_missing
+from latently.learn.estimator.parameters import stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.sequence import expected_failures as expected
 from latently.sequence.inference.chain import Array, Ints
@@ -21,6 +23,7 @@ from latently.sequence.markov.symbols import as_symbols, check_one_column, renam
 from latently.sequence.model.transitions import check_probabilities
 
 
+@stores_parameters
 class MarkovChain(OutOfCoreMixin, BaseEstimator):
     """Chain of symbols in which the next depends on the last few.
 
@@ -60,20 +63,12 @@ class MarkovChain(OutOfCoreMixin, BaseEstimator):
     array([0.4, 0.6])
     """
 
-    def __init__(
-        self,
-        order: int = 1,
-        *,
-        prior: float = 0.0,
-        smoothing: str | None = None,
-        discount: float = 0.5,
-        random_state: Any = None,
-    ) -> None:
-        self.order = order
-        self.prior = prior
-        self.smoothing = smoothing
-        self.discount = discount
-        self.random_state = random_state
+    order: int = 1
+    _: KW_ONLY
+    prior: float = 0.0
+    smoothing: str | None = None
+    discount: float = 0.5
+    random_state: Any = None
 
     @classmethod
     def from_probabilities(cls, startprob: Any, transmat: Any, symbols: Any = None) -> Self:

@@ -118,8 +118,7 @@ class HmmModel:
 
     def n_parameters(self, params: Params) -> int:
         """Number of free parameters, as BIC counts them."""
-        learnt = "d" in self.rule.learn
-        durations = sum(part.n_parameters for part in getattr(params.chain, "durations", ()) if learnt)
+        durations = 0 if isinstance(self.rule, ChainRule) else self.rule.n_duration_parameters(params.chain)
         return int(self.rule.n_parameters() + self.emission.n_parameters(params.theta) + durations)
 
 

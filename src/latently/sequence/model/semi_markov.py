@@ -49,10 +49,11 @@ def expand(plain: Chain, durations: tuple[Family, ...], longest: int) -> SemiCha
 
 @dataclass(frozen=True, eq=False)
 class SemiRule:
-    """How a semi-Markov chain is learnt: start and transitions by a rule, durations by their family."""
+    """How a semi-Markov chain is learnt: start and transitions by a rule, durations by their family unless fixed."""
 
     rule: ChainRule
     learn: str
+    fixed: tuple[Family | None, ...]
 
     @property
     def is_stationary(self) -> bool:
@@ -66,11 +67,14 @@ class SemiRule:
         entries = transitions.reshape(K, D, K, D)[:, 0]  # (K, K, D) from the end of a state to (state, steps)
         begun = first.reshape(K, D)
         plain = self.rule.update(chain.plain, begun.sum(axis=1), entries.sum(axis=2))
-        durations = chain.durations
-        if "d" in self.learn:
-            pairs = zip(durations, begun + entries.sum(axis=0), strict=True)
-            durations = tuple(fitted(old, counts) if counts.sum() > 1e-8 else old for old, counts in pairs)
-        return expand(plain, durations, D)
+        counts = begun + entries.sum(axis=0)
+        durations = (self._duration(*three) for three in zip(self.fixed, chain.durations, counts, strict=True))
+        return expand(plain, tuple(durations), D)
+
+    def _duration(self, fixed: Family | None, old: Family, counts: Array) -> Family:
+        if fixed is not None:
+            return fixed
+        return fitted(old, counts) if "d" in self.learn and counts.sum() > 1e-8 else old
 
     def log_prior(self, chain: Chain) -> float:
         """Log density of the priors of start and transitions."""
@@ -78,8 +82,14 @@ class SemiRule:
         return self.rule.log_prior(chain.plain)
 
     def n_parameters(self) -> int:
-        """Of start and transitions; those of the durations are counted with the model."""
+        """Of start and transitions."""
         return self.rule.n_parameters()
+
+    def n_duration_parameters(self, chain: Chain) -> int:
+        """Of the durations that are learnt."""
+        assert isinstance(chain, SemiChain), "the rule is that of chains with durations"
+        pairs = zip(self.fixed, chain.durations, strict=True)
+        return sum(part.n_parameters for fixed, part in pairs if fixed is None and "d" in self.learn)
 
 
 def check_leaves(name: str, transition: Array) -> None:
