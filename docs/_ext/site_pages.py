@@ -7,6 +7,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,11 @@ def write_gallery(folder: Path, examples: Path) -> None:
     """Run every example and write a page with its code, what it prints and its figure."""
     folder.mkdir(exist_ok=True)
     scripts = sorted(examples.glob("*.py"))
-    for script in scripts:
-        page = folder / f"{script.stem}.md"
-        if not page.exists() or page.stat().st_mtime < script.stat().st_mtime:
-            _written(page, _example(script, _run(script, folder)))
+    pages = {script: folder / f"{script.stem}.md" for script in scripts}
+    old = [s for s, page in pages.items() if not page.exists() or page.stat().st_mtime < s.stat().st_mtime]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each example is a process of its own
+        for script, printed in zip(old, pool.map(lambda s: _run(s, folder), old), strict=True):
+            _written(pages[script], _example(script, printed))
     entries = "\n".join(script.stem for script in scripts)
     _written(folder / "index.md", f"# Gallery\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n")
 

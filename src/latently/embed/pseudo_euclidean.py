@@ -21,7 +21,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """Two maps of dissimilarities that are no distances: of the positive and of the negative part of their spectrum.
 
     With coordinates x in the positive and z in the negative part, the squared dissimilarity of two things is
-    |x_i - x_j|^2 - |z_i - z_j|^2, exactly if all dimensions are kept. The negative part is often taken for noise, and
+    `|x_i - x_j|^2 - |z_i - z_j|^2`, exactly if all dimensions are kept. The negative part is often taken for noise, and
     may have structure of its own (Laub and Mueller, 2004).
 
     Parameters

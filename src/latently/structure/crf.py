@@ -27,7 +27,7 @@ _MEMORY = 8  # steps that L-BFGS remembers: there may be millions of weights
 class ConditionalRandomField(StructuredEstimator):
     """Conditional random field: p(y | x) is proportional to exp(w . Psi(x, y)).
 
-    Maximises sum_i log p(y_i | x_i) - |w|^2 / (2 C) by L-BFGS. Labels that are not known are summed out.
+    Maximises sum_i log p(y_i | x_i) - `|w|^2 / (2 C)` by L-BFGS. Labels that are not known are summed out.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ _FULL = 1e-12  # share of the trace of a kernel matrix that may be missed
 class StructuredSVM(StructuredEstimator):
     """Structured support vector machine: the true output is to be ahead of every other by a margin.
 
-    Minimises 1/2 |w|^2 + C sum_i max_y [loss(y_i, y) + w . Psi(x_i, y) - w . Psi(x_i, y_i)], or, with slack rescaling,
+    Minimises `1/2 |w|^2` + C sum_i max_y [loss(y_i, y) + w . Psi(x_i, y) - w . Psi(x_i, y_i)], or, by slack rescaling,
     C sum_i max_y loss(y_i, y) [1 + w . Psi(x_i, y) - w . Psi(x_i, y_i)]. The optimum is known to within `gap_`.
 
     Parameters
@@ -162,7 +162,7 @@ class StructuredSVM(StructuredEstimator):
     ) -> Self:
         """Learn from more items, without looking at those before.
 
-        The new weights minimise 1/2 |w - w_before|^2 + C times the losses of the new items: the dual variables of items
+        New weights minimise `1/2 |w - w_before|^2` + C times the losses of the new items: the dual variables of items
         before are left as they are, those of the new ones are best.
 
         Parameters

@@ -32,7 +32,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """Principal component analysis in the feature space of a kernel.
 
     A drop-in replacement for scikit-learn's class of the same name. A kernel that is not positive semi-definite is
-    no error: components of negative eigenvalues are kept, with coordinates sqrt(|eigenvalue|) along them, whose
+    no error: components of negative eigenvalues are kept, with coordinates sqrt(abs(eigenvalue)) along them, whose
     squares count negatively; `negative_share_` says how much there is, and a warning too.
 
     Parameters

@@ -1,6 +1,6 @@
 """What there is to mend in a table: steps as plain data, each with its evidence and how often it acts."""
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from latently.report.findings.spelling import variants
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
+from latently.report.study.repeats import telling
 from latently.report.study.words import counted, cut, percent
 
 Step = dict[str, Any]
-_LEFT_OUT: Final = ("identifier", "constant", "empty")  # kinds of columns that may differ between copies
 
 
 def steps(prepared: Prepared, insights: list[dict[str, Any]], *, from_text: bool) -> list[Step]:
@@ -63,7 +63,8 @@ def _duplicates(prepared: Prepared) -> list[Step]:
     if prepared.copies is None:
         return []
     count = int(prepared.copies.sum())
-    ignore = [column.name for column in prepared.columns if column.kind in _LEFT_OUT]
+    compared = telling(prepared.columns)
+    ignore = [column.name for column in prepared.columns if column not in compared]
     text = f"{counted(count, 'row')} repeat another row exactly"
     return [{"step": "duplicates", "column": None, "rows": count, "text": text, "ignore": ignore}]
 

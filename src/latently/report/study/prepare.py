@@ -40,10 +40,10 @@ class Prepared:
         How many rows repeat an earlier one exactly.
     copies
         (rows,) which of them are taken for copies; None if the repeats may be chance.
-    row_numbers
-        (rows,) number of each row in the whole table; None if this is the whole.
     aside
         Labels: columns of classes that the model does not see, since they may be the only reason for clusters.
+    row_numbers
+        (rows,) number of each row in the whole table; None if this is the whole.
     """
 
     columns: tuple[Column, ...]
@@ -53,8 +53,8 @@ class Prepared:
     seed: int
     repeats: int = 0
     copies: NDArray[np.bool_] | None = None
-    row_numbers: NDArray[np.int64] | None = None
     aside: tuple[Column, ...] = ()
+    row_numbers: NDArray[np.int64] | None = None
 
     def set_aside(self, names: Collection[str]) -> "Prepared":
         """The same table, some columns of which the model does not see."""
@@ -153,13 +153,7 @@ def prepare(columns: list[Column], rows: int, max_rows: int, seed: int, label: s
     label
         A column that is to be predicted: if it holds classes, the model does not see it.
     """
-    fit = [column for column in columns if column.role is not None]
-    if len(fit) > MOST_COLUMNS:
-        order = np.argsort([column.missing.mean() for column in fit], kind="stable")[:MOST_COLUMNS]
-        fit = [fit[i] for i in np.sort(order)]
     repeats, copies = repeated([column.raw for column in telling(columns)]) if rows else (0, None)
-    telling = [c.raw for c in columns if c.kind not in ("identifier", "constant", "empty")]
-    repeats, copies = repeated(telling) if rows else (0, None)
     sample = np.arange(rows) if copies is None else np.flatnonzero(~copies)
     if len(sample) > max_rows:
         sample = np.sort(np.random.default_rng([seed, 0]).choice(sample, max_rows, replace=False))
