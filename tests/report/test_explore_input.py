@@ -163,7 +163,7 @@ def test_more_columns_than_the_model_takes():
 @pytest.mark.parametrize(
     ("column", "reason"),
     [
-        (["c"] * 60, "constant"),
+        (["c"] * 60, "one value only"),
         (["a"] * 58 + ["b"] * 2, "fewer than two classes"),
         ([None] * 50 + ["a", "b"] * 5, "10 rows"),
     ],
