@@ -165,7 +165,7 @@ def adapt(options: Any) -> bool:
     domains = {
         "rotated by 30 degrees": turned(images, 30.0),
         "noisy": np.clip(images + 5 * rng.normal(size=images.shape), 0, 16),
-        "shifted by two pixels": np.roll(images, 2, axis=2),
+        "inverted": 16 - images,
     }
     goals = {}
     for name, other in domains.items():

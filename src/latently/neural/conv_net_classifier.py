@@ -71,7 +71,7 @@ class ConvNetClassifier(NeuralClassifier):
     --------
     >>> from sklearn.datasets import load_digits
     >>> digits = load_digits()
-    >>> model = ConvNetClassifier(hidden=(8, 16), random_state=0)
+    >>> model = ConvNetClassifier(hidden=(8, 16), n_iter_no_change=5, random_state=0)
     >>> model = model.fit(digits.images[:500], digits.target[:500])
     >>> bool(model.score(digits.images[500:900], digits.target[500:900]) > 0.9)
     True
