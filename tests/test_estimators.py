@@ -130,9 +130,9 @@ def test_every_configuration_is_of_an_estimator_that_exists():
     assert CONFIGURATIONS.keys() <= {name for name, _ in all_estimators()}
 
 
-def test_every_room_with_a_table_of_names_is_swept():
+def test_every_package_with_a_table_of_names_is_discovered():
     import latently
 
-    rooms = {path.parent.name for path in Path(latently.__file__).parent.glob("*/__init__.py")}
-    swept = {cls.__module__.split(".")[1] for _, cls in all_estimators()}
-    assert "cluster" in swept <= rooms
+    packages = {path.parent.name for path in Path(latently.__file__).parent.glob("*/__init__.py")}
+    discovered = {cls.__module__.split(".")[1] for _, cls in all_estimators()}
+    assert "cluster" in discovered <= packages

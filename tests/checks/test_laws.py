@@ -219,7 +219,9 @@ def test_a_broken_room_is_not_left_out(monkeypatch):
 def test_public_estimators_are_found_and_nothing_else(monkeypatch):
     from types import SimpleNamespace
 
-    room = SimpleNamespace(__all__=["BallMixture", "helper", "Balls"], BallMixture=BallMixture, helper=len, Balls=Balls)
+    package = SimpleNamespace(
+        __all__=["BallMixture", "helper", "Balls"], BallMixture=BallMixture, helper=len, Balls=Balls
+    )
     hidden = SimpleNamespace(RunningMean=RunningMean)
-    monkeypatch.setattr(discover, "_packages", lambda: [room, hidden])
+    monkeypatch.setattr(discover, "_packages", lambda: [package, hidden])
     assert discover.all_estimators() == [("BallMixture", BallMixture)]

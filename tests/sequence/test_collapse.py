@@ -1,4 +1,4 @@
-"""States that shrink onto single values: they are stopped, told of, and chosen by no criterion."""
+"""States that shrink onto single values: they are stopped, warned of, and chosen by no criterion."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ from latently.learn import select
 from latently.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, MixtureOf
 
 RNG = np.random.default_rng(0)
-TOLD = pytest.warns(ConvergenceWarning, match="collapsed onto")
+COLLAPSE_WARNING = pytest.warns(ConvergenceWarning, match="collapsed onto")
 
 
 @pytest.mark.parametrize("unit", [1.0, 1 / 60, 1e-8, 1e8])
 def test_a_state_is_no_narrower_than_the_resolution(unit):
     X = unit * GEYSER  # whole seconds, 53 times 240
-    with TOLD:
+    with COLLAPSE_WARNING:
         model = HiddenMarkovModel(4, random_state=0).fit(X)
     deviations = np.sqrt([e.variance[0] for e in model.emissions_])
     # that of rounding to whole seconds
@@ -74,7 +74,7 @@ FAMILIES = {
 def test_every_family_that_can_collapse_is_stopped(name, unit):
     emission, rows = FAMILIES[name]
     X = unit * rows
-    with TOLD:
+    with COLLAPSE_WARNING:
         model = HiddenMarkovModel(3, emission, random_state=0, n_iter=1000).fit(X, labels=labels_of_ties(rows))
     assert len(model.collapsed_) > 0
     densities = np.max([e.log_prob(X) for e in model.emissions_]) + X.shape[1] * np.log(unit)

@@ -397,17 +397,17 @@ def test_known_states_are_counted_as_stays():
         np.testing.assert_allclose(model.durations_[k].probabilities, shares, atol=1e-6)
 
 
-# what is told
+# warnings
 
 
 def test_a_limit_that_binds_is_told_at_a_fit():
     rng = np.random.default_rng(2)
     states = drawn_states(rng, [8, 8], 300)
     X = 6.0 * states[:, None] + rng.standard_normal((300, 1))
-    with pytest.warns(UserWarning, match=r"max_duration=4: without it, .*Give a larger") as told:
+    with pytest.warns(UserWarning, match=r"max_duration=4: without it, .*Give a larger") as caught:
         model = HiddenMarkovModel(2, duration=Poisson(), max_duration=4, random_state=0, n_iter=20).fit(X)
     for k, part in enumerate(model.durations_):
-        assert f"{stats.poisson.sf(2, part.rate[0]):.0%} of those of state {k}" in str(told[0].message)
+        assert f"{stats.poisson.sf(2, part.rate[0]):.0%} of those of state {k}" in str(caught[0].message)
     HiddenMarkovModel(2, duration=Poisson(), max_duration=30, random_state=0, n_iter=20).fit(X)
     with pytest.warns(UserWarning, match="max_duration=7"):
         HiddenMarkovModel(2, duration=Categorical(), max_duration=7, random_state=0, n_iter=20).fit(X)

@@ -21,7 +21,7 @@ RNG = np.random.RandomState(0)
 X = np.r_[RNG.standard_normal((30, 2)), RNG.standard_normal((30, 2)) + 3]
 COUNTS = np.r_[RNG.poisson(2, (30, 1)), RNG.poisson(9, (30, 1))]
 MIXED = np.column_stack([X[:, 0], (X[:, 1] > 1).astype(float)])
-HOLES = np.where(RNG.uniform(size=X.shape) < 0.2, np.nan, X)
+WITH_MISSING = np.where(RNG.uniform(size=X.shape) < 0.2, np.nan, X)
 BINARY = np.r_[RNG.uniform(size=(30, 2)) < 0.3, RNG.uniform(size=(30, 2)) < 0.7].astype(float)
 LENGTHS = [20, 40]
 MODELS = {
@@ -41,10 +41,10 @@ MODELS = {
     "binary": (HiddenMarkovModel(2, Bernoulli(), n_iter=5), BINARY),
     "round": (HiddenMarkovModel(2, Gaussian(kind="spherical"), n_iter=5), X),
     "shared": (HiddenMarkovModel(3, Gaussian(), tied=[0, 0, 1], n_iter=5), X),
-    "diag with missing values": (GaussianHMM(2, "diag"), HOLES),
-    "full with missing values": (GaussianHMM(2, "full"), HOLES),
-    "tied with missing values": (GaussianHMM(2, "tied"), HOLES),
-    "any with missing values": (HiddenMarkovModel(2, n_iter=5), HOLES),
+    "diag with missing values": (GaussianHMM(2, "diag"), WITH_MISSING),
+    "full with missing values": (GaussianHMM(2, "full"), WITH_MISSING),
+    "tied with missing values": (GaussianHMM(2, "tied"), WITH_MISSING),
+    "any with missing values": (HiddenMarkovModel(2, n_iter=5), WITH_MISSING),
     "gamma": (HiddenMarkovModel(2, Gamma(), n_iter=5), COUNTS + 1.0),
     "angles": (HiddenMarkovModel(2, VonMises(), n_iter=5), X[:, :1] / 3),
 }

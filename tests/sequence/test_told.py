@@ -91,9 +91,9 @@ def test_a_fit_that_runs_out_of_iterations_says_so(name):
 
 
 def test_the_warning_points_at_the_line_that_called_fit():
-    with pytest.warns(ConvergenceWarning) as told:
+    with pytest.warns(ConvergenceWarning) as caught:
         HiddenMarkovModel(2, n_iter=2, random_state=0).fit(NILE)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 def test_with_inputs_a_fit_that_runs_out_of_iterations_says_so():

@@ -93,8 +93,8 @@ def surprises(
     >>> from latently.cluster import GaussianMixture
     >>> X = load_iris().data
     >>> mixture = GaussianMixture(2, random_state=0).fit(X)
-    >>> told = surprises(mixture, [[5.1, 3.5, 1.4, 2.0]], reference=X)[0]
-    >>> told["columns"][0]["column"], round(told["columns"][0]["expected"], 1), told["rank"]
+    >>> row = surprises(mixture, [[5.1, 3.5, 1.4, 2.0]], reference=X)[0]
+    >>> row["columns"][0]["column"], round(row["columns"][0]["expected"], 1), row["rank"]
     ('x3', 0.2, 1.0)
     """
     known = schema or getattr(model, "schema_", None)
@@ -102,10 +102,10 @@ def surprises(
     base = table if reference is None else read_table(reference, table.schema)
     shares = _shares(model, table, n_orders, random_state)
     usual = shares if reference is None else _shares(model, base, n_orders, random_state)
-    told = _expectations(model, table)
+    expected = _expectations(model, table)
     means = _column_means(usual, base.values)
     totals = usual.sum(axis=1)
-    return [_row(i, table, shares[i], means, totals, told) for i in range(len(shares))]
+    return [_row(i, table, shares[i], means, totals, expected) for i in range(len(shares))]
 
 
 def _shares(model: Any, table: Table, n_orders: int, random_state: Any) -> Array:
@@ -148,22 +148,24 @@ def _column_means(shares: Array, values: Array) -> Array:
 
 def _expectations(model: Any, table: Table) -> dict[str, Array]:
     """Of every entry: its surprise, mean and interval given the rest of its row."""
-    told = {name: np.empty(table.values.shape) for name in ("given_rest", "expected", "low", "high")}
+    expected = {name: np.empty(table.values.shape) for name in ("given_rest", "expected", "low", "high")}
     whole = np.asarray(model.score_samples(for_model(model, table)))
     for j in range(table.values.shape[1]):
         values = table.values.copy()
         values[:, j] = np.nan
         rest = for_model(model, table, values)
-        told["given_rest"][:, j] = np.asarray(model.score_samples(rest)) - whole
-        told["expected"][:, j] = model.impute_mean(rest)[:, j]
+        expected["given_rest"][:, j] = np.asarray(model.score_samples(rest)) - whole
+        expected["expected"][:, j] = model.impute_mean(rest)[:, j]
         low, high = model.impute_interval(rest)
-        told["low"][:, j], told["high"][:, j] = low[:, j], high[:, j]
-    return told
+        expected["low"][:, j], expected["high"][:, j] = low[:, j], high[:, j]
+    return expected
 
 
-def _row(i: int, table: Table, shares: Array, means: Array, totals: Array, told: dict[str, Array]) -> dict[str, Any]:
+def _row(
+    i: int, table: Table, shares: Array, means: Array, totals: Array, expected: dict[str, Array]
+) -> dict[str, Any]:
     total = float(shares.sum())
-    columns = [_entry(i, j, table, float(shares[j]), float(means[j]), told) for j in range(len(shares))]
+    columns = [_entry(i, j, table, float(shares[j]), float(means[j]), expected) for j in range(len(shares))]
     return {
         "row": i,
         "surprise": total,
@@ -172,7 +174,7 @@ def _row(i: int, table: Table, shares: Array, means: Array, totals: Array, told:
     }
 
 
-def _entry(i: int, j: int, table: Table, share: float, mean: float, told: dict[str, Array]) -> dict[str, Any]:
+def _entry(i: int, j: int, table: Table, share: float, mean: float, expected: dict[str, Array]) -> dict[str, Any]:
     column, value = table.schema.columns[j], table.values[i, j]
 
     def plain(v: float) -> Any:
@@ -180,5 +182,5 @@ def _entry(i: int, j: int, table: Table, share: float, mean: float, told: dict[s
 
     entry = {"column": column.name, "value": None if np.isnan(value) else plain(value), "surprise": share}
     entry |= {"excess": 0.0 if np.isnan(value) else share - mean}
-    entry |= {"given_rest": float(told["given_rest"][i, j])}
-    return entry | {name: plain(told[name][i, j]) for name in ("expected", "low", "high")}
+    entry |= {"given_rest": float(expected["given_rest"][i, j])}
+    return entry | {name: plain(expected[name][i, j]) for name in ("expected", "low", "high")}

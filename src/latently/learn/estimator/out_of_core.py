@@ -83,7 +83,7 @@ def learning(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*bound.args, **bound.kwargs)
 
     signature = inspect.signature(method)
-    return _told(learn, method, {**_FIT_OPTIONS, **_CHECKPOINT}, _FIT_TEXT)
+    return _documented(learn, method, {**_FIT_OPTIONS, **_CHECKPOINT}, _FIT_TEXT)
 
 
 def answering(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,10 +97,10 @@ def answering(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, X, *args, **kwargs)
         return answered(self, functools.partial(method, self), X, args, kwargs, **options)
 
-    return _told(answer, method, _ANSWER_OPTIONS, _ANSWER_TEXT)
+    return _documented(answer, method, _ANSWER_OPTIONS, _ANSWER_TEXT)
 
 
-def _told(
+def _documented(
     wrapper: Callable[..., Any], method: Callable[..., Any], options: dict[str, Any], text: str
 ) -> Callable[..., Any]:
     """The wrapper with what it takes in its signature and documentation."""
