@@ -69,8 +69,8 @@ def counted(n: int, thing: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "row"), counted(1500, "row")
-    ('1 row', '1\u202f500 rows')
+    >>> counted(1, "row"), counted(15000, "row")
+    ('1 row', '15\u202f000 rows')
     """
     return f"{number(n)} {thing}{'' if n == 1 else 's'}"
 

@@ -177,7 +177,7 @@ class Report:
         >>> side = rng.integers(2, size=300)
         >>> report = explore({"a": rng.normal(size=300) + 6 * side, "b": rng.normal(size=300) - 6 * side})
         >>> new = report.assign({"a": [0.0, 6.0, 3.0], "b": [0.0, -6.0, 9.0]})
-        >>> bool(new["cluster"][0] != new["cluster"][1]), new["surprise"].argmax()
+        >>> bool(new["cluster"][0] != new["cluster"][1]), int(new["surprise"].argmax())
         (True, 2)
         """
         found = self._kept("assign").assign(table)

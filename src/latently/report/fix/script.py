@@ -25,7 +25,7 @@ def script(contents: dict[str, Any]) -> str:
     --------
     >>> step = {"step": "code", "column": "age", "rows": 4, "text": "-999 is a code", "value": -999, "applied": True}
     >>> text = script({"source": {"name": "ages.csv", "rows": 90, "rows_used": 90}, "fixes": [step]})
-    >>> [line.strip() for line in text.splitlines() if "age" in line and "-999" in line]
+    >>> [line.strip() for line in text.splitlines() if "df = missing" in line]
     ["df = missing(df, 'age', [-999], rows=4)"]
     """
     source, steps = contents.get("source", {}), contents.get("fixes", [])
