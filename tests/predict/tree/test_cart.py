@@ -35,6 +35,20 @@ def test_regression_is_scikit_learns(params):
     assert np.mean(np.isclose(ours.predict(X), peer.predict(X))) > 0.98
 
 
+@pytest.mark.parametrize("least", [2, 5])
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_weighted_rows_in_leaves_of_a_least_size_are_split_as_scikit_learn_does(criterion, least):
+    X, y = CANCER
+    weights = np.random.default_rng(0).multinomial(len(y), np.full(len(y), 1 / len(y))).astype(float)
+    params = {"criterion": criterion, "min_samples_leaf": least}
+    ours = DecisionTreeClassifier(**params).fit(X, y, sample_weight=weights)
+    taken = weights > 0  # rows without weight count among the peer's leaves
+    peer = sklearn.tree.DecisionTreeClassifier(random_state=0, **params).fit(X[taken], y[taken], weights[taken])
+    assert ours.get_depth() == pytest.approx(peer.get_depth(), abs=2)
+    assert ours.get_n_leaves() == pytest.approx(peer.get_n_leaves(), abs=2)
+    assert np.mean(ours.predict(X) == peer.predict(X)) > 0.97
+
+
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "log_loss"])
 @pytest.mark.parametrize("params", SETTINGS, ids=str)
 def test_classification_has_the_impurity_of_scikit_learns(params, criterion):

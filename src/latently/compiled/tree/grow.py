@@ -534,11 +534,13 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
 def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, best_i, best_f):
     """Try the cuts of a column that is sorted; give whether it varies among the rows."""
     _, _, offsets, lows, highs, _, _ = table
-    left, right, found = space[4], space[5], space[7]
+    found = space[7]
     if keys[a] >> S16 == keys[b - 1] >> S16:
         return False
     found[0] = best_f[WORTH]
     if whole[BY_CLASS]:
+        n_classes = len(space[4]) - whole[CHECKS_COUNTS]  # the last entry may count rows
+        left, right = space[4][:n_classes], space[5][:n_classes]
         cut_gini(keys, a, b, near_y, near_T, stats, whole[MIN_LEAF], left, right, found)
     else:
         cut_squared(keys, a, b, near_T, stats, whole[MIN_LEAF], found)
