@@ -37,19 +37,18 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     """
     numbers = study.prepared.row_numbers
     searched = [each.numbered(numbers) for each in _of_search(contents, study)]
-    found = ranked(_without_echo([*_of_sections(numbered(contents, numbers)), *_of_columns(contents), *searched]))
+    sections = _without_echo(_of_sections(numbered(contents, numbers)), searched)
+    found = ranked([*sections, *_of_columns(contents), *searched])
     told = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *told]
     return told
 
 
-def _without_echo(found: list[Finding]) -> list[Finding]:
+def _without_echo(sections: list[Finding], searched: list[Finding]) -> list[Finding]:
     """Leave out strange rows that a slip or a broken rule explains."""
-    explained = {row for each in found if each.importance and each.finding == "anomaly" for row in each.rows or ()}
-    return [
-        each for each in found if each.finding != "anomaly" or each.importance or not explained >= {*(each.rows or ())}
-    ]
+    explained = {row for each in searched if each.finding == "anomaly" for row in each.rows or ()}
+    return [each for each in sections if each.finding != "anomaly" or not explained.issuperset(each.rows or ())]
 
 
 def _of_sections(contents: dict[str, Any]) -> list[Finding]:
