@@ -16,9 +16,6 @@ from latently.neural.inputs import Array, Scaling, read_table
 from latently.neural.networks.mlp import mlp
 from latently.neural.training.task import Batch, Player, Task
 
-DRAWN = 200
-"""Fewest rows that are generated to be compared with a batch."""
-
 
 class _Competitors(nn.Module):
     """The energy of rows, and the generator of rows from noise."""
@@ -51,8 +48,8 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
     """An energy model of a table, trained against a generator.
 
     Where Gibbs sampling cannot draw contrastive examples, a generator learns to: the energy of the data is pushed down
-    and that of generated rows is pulled up, while the generator learns to produce rows of low energy that are spread as
-    the data are. A penalty keeps the gradient of the energy near one between the two, so that neither runs away.
+    and that of generated rows is pulled up, while the generator learns to produce rows of low energy. A penalty keeps
+    the gradient of the energy near one between the two, so that neither runs away.
 
     Parameters
     ----------
@@ -60,9 +57,6 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
         Length of the noise that the generator turns into rows.
     penalty
         Weight of the penalty on the gradient of the energy.
-    matching
-        Weight, for the generator, of the energy distance between generated rows and those of the batch: it sees whether
-        all parts of the data are there, which the energy of single rows does not. 0 leaves it to the energy alone.
     n_energy
         Steps of the energy for each step of the generator.
     hidden, activation, max_iter, batch_size, learning_rate, early_stopping, validation_fraction, n_iter_no_change, tol
@@ -89,19 +83,16 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
     n_latent: int = 8
     _: KW_ONLY
     penalty: float = 3.0
-    matching: float = 30.0
     n_energy: int = 2
     hidden: Sequence[int] = (64, 64)
     activation: str = "silu"
     n_iter_no_change: int = 20
     tol: float = 1e-3
 
-    _averaging = 0.99
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralEstimator._parameter_constraints,
         "n_latent": [POSITIVE],
         "penalty": [NON_NEGATIVE],
-        "matching": [NON_NEGATIVE],
         "n_energy": [POSITIVE],
     }
 
@@ -135,12 +126,11 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
             return module.push_and_pull(batch[0]) + self.penalty * module.steepness(batch[0])
 
         def fooling(batch: Batch) -> Tensor:
-            drawn = module.generated(max(len(batch[0]), DRAWN))
-            out: Tensor = module.energy(drawn).mean() + self.matching * energy_distance(batch[0], drawn)
+            out: Tensor = module.energy(module.generated(len(batch[0]))).mean()
             return out
 
         def apart(batch: Batch) -> Tensor:
-            return energy_distance(batch[0], module.generated(max(len(batch[0]), DRAWN)))
+            return energy_distance(batch[0], module.generated(max(len(batch[0]), 200)))
 
         energy = Player(list(module.energy.parameters()), contrast, self.n_energy)
         return Task(module, (energy, Player(list(module.generator.parameters()), fooling)), apart)
