@@ -14,7 +14,7 @@ from latently.report import explore
 
 SECTIONS = {
     "version", "latently", "source", "insights", "columns", "clusters", "selection", "map", "anomalies", "missing",
-    "dependencies", "target", "time", "limits", "warnings",
+    "dependencies", "target", "time", "limits", "warnings", "table", "fixes",
 }  # fmt: skip
 
 

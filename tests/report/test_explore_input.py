@@ -56,7 +56,7 @@ def test_an_array_has_columns_by_number():
     ],
 )
 def test_what_is_no_table_is_refused(table, message):
-    with pytest.raises((ValueError, TypeError), match=message):
+    with pytest.raises((ValueError, TypeError, FileNotFoundError), match=message):
         explore(table)
 
 

@@ -90,7 +90,7 @@ def test_months_and_quarters():
 def test_the_column_tells_whether_the_day_comes_first():
     assert read_dates(["03/04/2020", "31/12/2020"]).values["03/04/2020"] == day("2020-04-03")
     assert read_dates(["03/04/2020", "12/31/2020"]).values["03/04/2020"] == day("2020-03-04")
-    assert any("cannot be told apart" in note for note in read_dates(["03/04/2020", "05/06/2020"]).notes)
+    assert any("cannot be distinguished" in note for note in read_dates(["03/04/2020", "05/06/2020"]).notes)
 
 
 def test_several_formats_are_named():

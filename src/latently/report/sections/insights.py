@@ -47,7 +47,7 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
 
 def _without_echo(sections: list[Finding], searched: list[Finding]) -> list[Finding]:
     """Leave out strange rows that a slip or a broken rule explains."""
-    explained = {row for each in searched if each.finding == "anomaly" for row in each.rows or ()}
+    explained = {row for each in searched if each.finding in ("anomaly", "determines") for row in each.rows or ()}
     return [each for each in sections if each.finding != "anomaly" or not explained.issuperset(each.rows or ())]
 
 
