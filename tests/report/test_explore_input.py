@@ -50,7 +50,7 @@ def test_an_array_has_columns_by_number():
         ({1: [1], "1": [2]}, "names repeat"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "names repeat: 'a'"),
         (np.arange(5), "1-D"),
-        ("text", "2-D table"),
+        ("text", "there is no file text"),
         (None, "2-D table"),
         (pl.LazyFrame({"a": [1]}), "collect"),
     ],
