@@ -17,7 +17,7 @@ from latently.report.study.power import association, correlation
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
 
-ALARM, ORDER_ALARM = 0.01, 0.002  # chance of a false alarm over all pairs, and over all columns
+ALARM, ORDER_ALARM = 0.005, 0.002  # chance of a false alarm over all pairs, and over all columns
 _PAIRS, _SIDE = 40, 30
 _FINDINGS = 5
 _LEAST_ROWS = 20

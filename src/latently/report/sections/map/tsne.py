@@ -11,7 +11,7 @@ from latently.report.sections.map.discriminant import completed, covariances, di
 from latently.report.study.words import percent
 
 Values = NDArray[np.float64]
-TSNE_POINTS, _FEWEST = 1500, 30
+TSNE_POINTS, _FEWEST = 1000, 30
 _ITERATIONS = 500
 _SPREAD, _JITTER = 1e-4, 0.01  # of the start: its standard deviation, and the part of it that is random
 _TOGETHER = 0.95  # share of neighbours in the table from which clusters lie apart in it as they are
