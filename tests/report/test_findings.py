@@ -98,8 +98,11 @@ def test_every_line_of_code_runs_in_pandas(found, frame):
 def test_every_kind_of_finding_has_code():
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "x"], "c": [1, 2, 2]})
     for kind in _WRITERS:
-        exec(code_of(Finding(kind, "", "", columns=("a", "b", "c"), rows=(1,))), {"df": frame})
-        exec(code_of(Finding(kind, "", "", columns=("a", "c"), effect=0.5, measure="correlation"), "c"), {"df": frame})
+        about_rows = code_of(Finding(kind, "", "", columns=("a", "b", "c"), rows=(1,)))
+        about_columns = code_of(Finding(kind, "", "", columns=("a", "c"), effect=0.5, measure="correlation"), "c")
+        for code in (about_rows, about_columns):
+            assert "df" in code
+            exec(code, {"df": frame})
 
 
 def grouped_lines(n=240, seed=0):
