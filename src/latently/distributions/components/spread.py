@@ -41,13 +41,12 @@ def within_deviation(X: Array, weights: Array, deviation: Array, k: int) -> Arra
 def _column(column: Array, weights: Array, k: int) -> float:
     """Standard deviation of the normal distribution whose windows are as wide as a column's; infinite if none is."""
     order = np.argsort(column)
-    values = column[order]
+    values, part = column[order], 1 / (4 * k)
     shares = np.cumsum(np.where(np.isnan(values), 0.0, weights[order]))
     if not shares[-1] > 0:
         return np.inf
-    part = 1 / (4 * k)
     starts = (np.arange(_WINDOWS) + 0.5) / _WINDOWS * (1 - part)
-    low, high = (values[np.searchsorted(shares, at * shares[-1])] for at in (starts, starts + part))
+    low, high = values[np.searchsorted(shares, np.add.outer([0.0, part], starts) * shares[-1])]
     widths = high - low
     least = np.maximum(
         _ROUNDING * np.maximum(np.abs(low), np.abs(high)), _NOTHING * deviation_of(values, weights[order])

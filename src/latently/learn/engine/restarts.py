@@ -49,7 +49,7 @@ def best_of(
         raise KeyboardInterrupt
     if interrupted and len(done) < len(starts):
         warnings.warn(f"interrupted after {len(done)} of {len(starts)} starts", RuntimeWarning, stacklevel=3)
-    return _first_best(done, score)
+    return first_best(done, score)
 
 
 def outcomes(run: Callable[[Start], Outcome], starts: Sequence[Start], *, side_by_side: bool) -> list[Outcome]:
@@ -117,7 +117,14 @@ def _was_interrupted(future: "Future[Outcome]") -> bool:
     return future.cancelled() or isinstance(future.exception(), KeyboardInterrupt)
 
 
-def _first_best(outcomes: list[Outcome], score: Callable[[Outcome], float]) -> Outcome:
+def first_best(outcomes: list[Outcome], score: Callable[[Outcome], float]) -> Outcome:
+    """The outcome of the highest score, the first of equals (to rounding).
+
+    Examples
+    --------
+    >>> first_best(["b", "a", "aa"], lambda word: word.count("a"))
+    'aa'
+    """
     scores = [score(outcome) for outcome in outcomes]
     enough = max(scores) - ROUNDING * abs(max(scores))
     return next(outcome for outcome, value in zip(outcomes, scores, strict=True) if value >= enough)

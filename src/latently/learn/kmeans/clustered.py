@@ -9,8 +9,9 @@ import numpy as np
 from latently.data.sources.chunks import ArraySource
 from latently.distributions.inputs import Array
 from latently.learn.engine.reduce import reducing
+from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import Table, frame_of, most_rows
-from latently.learn.kmeans.run import Run, best_run
+from latently.learn.kmeans.run import best_run
 
 # Rows that tell a good start from a bad one.
 SAMPLE_ROWS, SAMPLE_PER_CLUSTER = 2048, 64

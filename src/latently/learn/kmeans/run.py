@@ -1,7 +1,7 @@
 """One run of K-means, from a start to labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,40 +12,22 @@ from latently.learn.checkpoint.checkpoint import is_checkpointing
 from latently.learn.engine.em import Fit, Hook, Step, em
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.reduce import mapping, reducing
-from latently.learn.engine.restarts import best_of
+from latently.learn.engine.restarts import best_of, first_best
 from latently.learn.kmeans.incremental import IncrementalModel, climbed
-from latently.learn.kmeans.model import Labels, LloydModel, LloydParams, LloydStatistics, is_worth_bounds
+from latently.learn.kmeans.model import LloydModel, LloydParams, LloydStatistics, is_worth_bounds
+from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table, Unread
+from latently.learn.kmeans.small import SMALL_WORK, is_small, small_runs
 from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
 Array = npt.NDArray[np.float64]
-_HAND_OVER = 1 << 15
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """Where a run ended: centres about the origin, labels and statistics at these centres, and the way there."""
-
-    centres: Array
-    labels: Labels
-    stats: LloydStatistics
-    trace: tuple[float, ...] = ()
-    n_iter: int = 0
-    converged: bool = False
-    reason: str = "partial_fit"
-
-    def about_centres(self) -> Array:
-        """(K, d) weighted sums of the rows of each cluster about its centre."""
-        return np.asarray(self.stats.first - self.stats.share * self.centres)
 
 
 def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: Hook | None) -> Run:
     """Iterate from the start until the centres stand still; `settings` are the estimator's."""
     tol = settings.tol * frame.variance
-    stored = is_checkpointing() and not getattr(settings, "is_start", False)
-    plain = not stored and not settings.verbose and on_iteration is None
-    if plain and (chunk := _one_chunk(table, frame, start)) is not None:
+    if _is_plain(settings, on_iteration) and (chunk := _one_chunk(table, frame, start)) is not None:
         model = LloydModel(frame, start)
         whole = climbed(model, start, chunk, tol, settings.max_iter)
         if whole is not None:
@@ -64,6 +46,12 @@ def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: H
             on_iteration=both(bar, lines, on_iteration),
         )
     return _ended(model, fit, table)
+
+
+def _is_plain(settings: Any, on_iteration: Hook | None) -> bool:
+    """Whether nobody looks at single iterations."""
+    stored = is_checkpointing() and not getattr(settings, "is_start", False)
+    return not stored and not settings.verbose and on_iteration is None
 
 
 def _ended(model: LloydModel, fit: Fit[LloydParams, LloydStatistics], table: Table) -> Run:
@@ -94,6 +82,11 @@ def best_run(
     on_iteration: Hook | None = None,
 ) -> Run:
     """The best of several runs, one for each generator; those over small tables are run side by side."""
+    plain, drawn = _is_plain(settings, on_iteration), isinstance(init, str) and init == "k-means++"
+    if plain and drawn and is_small(table, frame, k):
+        runs = small_runs(settings, table, frame, k, starts)
+        if runs is not None:
+            return first_best(runs, _score)
 
     def one(rng: np.random.RandomState) -> Run:
         own = table if len(starts) == 1 else replace(table, source=table.source.fresh())
@@ -103,7 +96,11 @@ def best_run(
     n, d = table.X.shape
     small = n <= CHUNK_ROWS and not settings.verbose and on_iteration is None
     # a run that takes less time than it takes to wake a thread is better done here
-    return best_of(one, starts, lambda done: -done.stats.cost, side_by_side=small and n * k * d > _HAND_OVER)
+    return best_of(one, starts, _score, side_by_side=small and n * k * d > SMALL_WORK)
+
+
+def _score(done: Run) -> float:
+    return -done.stats.cost
 
 
 def labelled(

@@ -1,0 +1,64 @@
+"""K-means of a small table in memory: all starts, from draws to labels, in one compiled call."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from latently import compiled
+from latently.data.sources.chunks import KeptSource
+from latently.learn.kmeans.model import LloydModel
+from latently.learn.kmeans.result import Run
+from latently.learn.kmeans.rows import Frame, Table
+
+# Rows times centres times columns up to which everything around a run takes longer than the run.
+SMALL_WORK = 1 << 15
+
+
+def is_small(table: Table, frame: Frame, k: int) -> bool:
+    """Whether the rows are complete, in memory, and few."""
+    few = frame.rows * k * len(frame.origin) <= SMALL_WORK
+    return few and not frame.missing and isinstance(table.source, KeptSource) and table.X.dtype == np.float64
+
+
+def small_runs(
+    settings: Any, table: Table, frame: Frame, k: int, starts: Sequence[np.random.RandomState]
+) -> list[Run] | None:
+    """A run from a k-means++ start for each generator; None if they need to be taken step by step.
+
+    That is so where a cluster has no rows, or rows that are the same leave nothing to draw from. The generators are
+    then as they were before.
+    """
+    S, n, d, tries = len(starts), frame.rows, len(frame.origin), 2 + int(np.log(k))
+    before = [rng.get_state(legacy=False) for rng in starts]
+    draws = np.array([rng.uniform(size=1 + (k - 1) * tries) for rng in starts])
+    chunk = next(iter(table.source))
+    T = np.ascontiguousarray(chunk.X.T) - frame.origin[:, None]
+    weights = np.ones(n) if chunk.weights is None else np.array(chunk.weights, dtype=np.float64)
+    centres, labels, sums = np.empty((S, k, d)), np.empty((S, n), np.int32), np.empty((S, k, d + 1))
+    costs, steps = np.empty((S, settings.max_iter + 2)), np.zeros(S, np.int64)
+    tol = float(settings.tol * frame.variance)
+    found = (centres, labels, sums, costs, steps)
+    if compiled.kmeans.small.cluster(T, weights, frame.origin, draws, tol, *found, np.empty((3, n))):
+        model = LloydModel(frame, centres[0])
+        return [_run(model, chunk.total_weight, tol, *(each[s] for each in found)) for s in range(S)]
+    for rng, state in zip(starts, before, strict=True):
+        rng.set_state(state)
+    return None
+
+
+def _run(
+    model: LloydModel,
+    rows: float,
+    tol: float,
+    centres: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.int32],
+    sums: npt.NDArray[np.float64],
+    costs: npt.NDArray[np.float64],
+    n_iter: int,
+) -> Run:
+    weight, converged = sums[:, -1].copy(), bool(costs[-2] <= tol)
+    stats = model.statistics(rows, float(costs[-1]), weight, weight[:, None], sums[:, :-1])
+    trace = tuple((-costs[:n_iter] - rows * model.per_row).tolist())
+    return Run(centres, labels, stats, trace, int(n_iter), converged, "converged" if converged else "max_iter")
