@@ -85,6 +85,12 @@ def test_sparse_tables_are_dense_ones():
     assert np.array_equal(tree.fit(X, Y).predict(X), tree.fit(csr_matrix(X), Y).predict(csr_matrix(X)))
 
 
+@pytest.mark.parametrize("model", ALL, ids=str)
+def test_sparse_targets_are_refused(model):
+    with pytest.raises(ValueError, match="sparse multilabel-indicator for y is not supported"):
+        model.fit(X, csr_matrix(np.eye(3)[Y]))
+
+
 def test_settings_that_do_not_go_together():
     for params, message in (
         ({"nominal": "values", "max_leaf_nodes": 5}, "max_leaf_nodes"),

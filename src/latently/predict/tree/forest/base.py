@@ -234,13 +234,13 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
         return np.asarray(mean / mean.sum()) if mean.sum() > 0 else mean
 
     @property
-    def estimators_samples_(self) -> list[NDArray[np.int64]]:
+    def estimators_samples_(self) -> list[NDArray[np.int32]]:
         """Rows drawn for each tree."""
         check_is_fitted(self)
         n = self.n_rows_
         if not self.bootstrap:
-            return [np.arange(n) for _ in self.estimators_]
-        return [draw(tree.random_state, n, self._n_drawn(n)) for tree in self.estimators_]
+            return [np.arange(n, dtype=np.int32) for _ in self.estimators_]
+        return [draw(tree.random_state, n, self._n_drawn(n)).astype(np.int32) for tree in self.estimators_]
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """(n, trees) leaf of each row in each tree."""

@@ -112,9 +112,7 @@ def _array(y: Any, who: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     if is_sparse(y):
-        raise TypeError(
-            "y is a sparse matrix, and sparse multilabel-indicator targets are not supported: use y.toarray()"
-        )
+        raise ValueError("sparse multilabel-indicator for y is not supported. Make it dense: y.toarray()")
     values = np.asarray(y)
     if values.ndim not in (1, 2):
         raise ValueError(f"y must have one dimension, or two for several outputs; got shape {values.shape}")
