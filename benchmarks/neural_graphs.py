@@ -72,7 +72,9 @@ def mutag(folder: str) -> dict[str, bool]:
     theirs: dict[str, list[float]] = {"mean": [], "add": []}
     for seed in range(2):
         for train, test in StratifiedKFold(10, shuffle=True, random_state=seed).split(labels, labels):
-            model = GraphConvClassifier(hidden=(32, 32), random_state=seed).fit([graphs[i] for i in train], labels[train])
+            model = GraphConvClassifier(hidden=(32, 32), random_state=seed).fit(
+                [graphs[i] for i in train], labels[train]
+            )
             ours.append(model.score([graphs[i] for i in test], labels[test]))
             for pool, scores in theirs.items():
                 scores.append(_geometric_graphs(graphs, labels, train, test, pool, seed))
@@ -91,7 +93,9 @@ def _geometric_graphs(graphs: Any, labels: Any, train: Any, test: Any, pool: str
 
     codes = np.unique(labels, return_inverse=True)[1]
     data = [
-        Data(x=torch.tensor(x, dtype=torch.float32), edge_index=torch.tensor(np.array(A.nonzero())), y=torch.tensor([c]))
+        Data(
+            x=torch.tensor(x, dtype=torch.float32), edge_index=torch.tensor(np.array(A.nonzero())), y=torch.tensor([c])
+        )
         for (x, A), c in zip(graphs, codes, strict=True)
     ]
     torch.manual_seed(seed)

