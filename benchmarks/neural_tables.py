@@ -42,7 +42,7 @@ def named_tables() -> dict[str, Any]:
         found[item] = table.sample(min(len(table), MOST), random_state=0).reset_index(drop=True)
     for name in ("diabetes", "breast_cancer", "digits"):
         found[name] = getattr(datasets, f"load_{name}")(as_frame=True).frame
-    for name in ("page-blocks", "magic"):
+    for name in ("spambase", "magic"):
         found[name] = load_data(name, raw=True).convert_dtypes(convert_string=False)
     return dict(sorted(found.items(), key=lambda one: len(one[1])))
 

@@ -87,14 +87,7 @@ class Jigsaw(ImageTask):
         """Cross-entropy of the order, and collapse of the features of whole images."""
         x = jittered(x)
         drawn = torch.randint(len(ORDERS), (len(x),), device=x.device)
-        h, w = x.shape[2] // 2, x.shape[3] // 2
-        tiles = torch.stack([x[:, :, i : i + h, j : j + w] for i in (0, h) for j in (0, w)], dim=1)
-        order = torch.tensor(ORDERS, device=x.device)[drawn]
-        t = torch.gather(tiles, 1, order[:, :, None, None, None].expand_as(tiles))
-        whole = torch.cat([torch.cat([t[:, 0], t[:, 1]], dim=3), torch.cat([t[:, 2], t[:, 3]], dim=3)], dim=2)
-        out = x.clone()
-        out[:, :, : 2 * h, : 2 * w] = whole
-        return cross_entropy(self.head(self.encoded(out)), drawn) + collapse(self.encoded(x))
+        return cross_entropy(self.head(self.encoded(shuffled(x, drawn))), drawn) + collapse(self.encoded(x))
 
 
 class Rotation(ImageTask):
@@ -134,6 +127,18 @@ def moved(x: Tensor, amounts: Tensor) -> Tensor:
     turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()], dim=1).reshape(-1, 2, 2)
     grid = affine_grid(torch.cat([turn, shift[:, :, None]], dim=2), list(x.shape), align_corners=False)
     return grid_sample(x, grid, padding_mode="border", align_corners=False)
+
+
+def shuffled(x: Tensor, drawn: Tensor) -> Tensor:
+    """Images whose quarters are in the orders (n,) of `ORDERS`."""
+    h, w = x.shape[2] // 2, x.shape[3] // 2
+    tiles = torch.stack([x[:, :, i : i + h, j : j + w] for i in (0, h) for j in (0, w)], dim=1)
+    order = torch.tensor(ORDERS, device=x.device)[drawn]
+    t = torch.gather(tiles, 1, order[:, :, None, None, None].expand_as(tiles))
+    out = x.clone()
+    out[:, :, :h, : 2 * w] = torch.cat([t[:, 0], t[:, 1]], dim=3)
+    out[:, :, h : 2 * h, : 2 * w] = torch.cat([t[:, 2], t[:, 3]], dim=3)
+    return out
 
 
 def jittered(x: Tensor) -> Tensor:
