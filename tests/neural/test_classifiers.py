@@ -19,7 +19,7 @@ from latently.neural import (
 from latently.neural.domain_adversarial import _Adversaries
 from latently.neural.energy.distance import energy_distance
 from latently.neural.networks.graph import normalised_adjacency
-from latently.neural.pretext.images import ORDERS, Jigsaw, moved
+from latently.neural.pretext.images import ORDERS, moved, shuffled
 
 DIGITS = load_digits()
 FAST = {"n_iter_no_change": 2, "tol": 0.01, "random_state": 0}
@@ -155,16 +155,27 @@ def test_pretext_tasks_are_learnt(task):
 
 
 def test_tiles_are_put_in_the_order_that_is_asked_for():
-    seen = []
-    task = Jigsaw((1, 4, 4), (4,), 4, "relu")
-    task.encoded = lambda x: seen.append(x) or torch.zeros(len(x), 4)
-    image = torch.arange(16.0).reshape(1, 1, 4, 4)
-    torch.manual_seed(0)
-    drawn = int(torch.randint(len(ORDERS), (1,)))
-    torch.manual_seed(0)
-    task.loss(image)
-    corners = [int(seen[0][0, 0, i, j]) for i in (0, 2) for j in (0, 2)]
-    assert corners == [[0, 2, 8, 10][k] for k in ORDERS[drawn]]
+    images = torch.arange(16.0).reshape(1, 1, 4, 4).expand(len(ORDERS), 1, 4, 4)
+    out = shuffled(images, torch.arange(len(ORDERS)))
+    assert out[:, 0, ::2, ::2].reshape(-1, 4).tolist() == [[[0, 2, 8, 10][k] for k in order] for order in ORDERS]
+    assert torch.equal(out[:, 0, 1::2, 1::2], out[:, 0, ::2, ::2] + 5)  # tiles stay whole
+
+
+def test_features_of_pretext_tasks_do_not_collapse():
+    model = PretextEncoder(16, task="rotation", hidden=(8, 16), n_iter_no_change=3, random_state=0)
+    features = model.fit(DIGITS.images[:400]).transform(DIGITS.images[:400])
+    values = np.linalg.eigvalsh(np.cov(features.T))
+    assert values.sum() ** 2 / (values**2).sum() > 6  # directions that are in use
+
+
+def test_graphs_with_rare_kinds_of_nodes_are_told_apart_by_how_many_there_are():
+    rng = np.random.default_rng(0)
+    many = np.arange(80) % 2
+    graphs = [(np.eye(3)[np.r_[np.zeros(1 + 4 * k, int), np.ones(rng.integers(5, 9), int)]], None) for k in many]
+    graphs[0][0][-1] = [0.0, 0.0, 1.0]  # a kind that is seen once
+    model = GraphConvClassifier(random_state=0).fit(graphs[:60], many[:60])
+    assert model.scaling_.scale.tolist() == [1.0, 1.0, 1.0]
+    assert model.score(graphs[60:], many[60:]) > 0.9
 
 
 def test_a_shift_moves_an_image():

@@ -205,10 +205,15 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
 
 
 def _node_scaling(table: Array) -> Scaling:
-    """Centre and scale of features; a constant one stays as a constant, for nodes of which nothing else is known."""
+    """Centre and scale of features; indicators (0 or 1) stay as they are: a rare kind is not a large one.
+
+    A constant feature stays as a constant, for nodes of which nothing else is known.
+    """
     scaling, constant = Scaling.of(table), np.ptp(table, axis=0) == 0
-    size = np.where(table[0] == 0, 1.0, np.abs(table[0]))
-    return Scaling(np.where(constant, 0.0, scaling.centre), np.where(constant, size, scaling.scale))
+    indicator = ((table == 0) | (table == 1)).all(axis=0)
+    size = np.where(indicator | (table[0] == 0), 1.0, np.abs(table[0]))
+    kept = constant | indicator
+    return Scaling(np.where(kept, 0.0, scaling.centre), np.where(kept, size, scaling.scale))
 
 
 def _classification(module: nn.Module) -> Task:

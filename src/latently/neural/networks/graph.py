@@ -12,6 +12,9 @@ from torch import Tensor, nn
 
 from latently.neural.networks.activation import activation
 
+SUMMED_TOGETHER = 10.0
+"""Sums over the nodes of a graph are in tens, of the same order as means."""
+
 
 def normalised_adjacency(adjacency: Any, n_nodes: int, where: str = "the graph") -> sp.csr_array:
     """D^-1/2 (A + I) D^-1/2, sparse, with the degrees D of A + I (Kipf and Welling, 2017).
@@ -98,7 +101,7 @@ class GraphNetwork(nn.Module):
         return out
 
     def _pooled(self, x: Tensor, graphs: Graphs) -> Tensor:
-        """(g, 2 w) mean over the nodes of each graph, and sum on a logarithmic scale, which tells sizes apart."""
+        """(g, 2 w) mean over the nodes of each graph, and sum, which tells how many there are of a kind."""
         total = x.new_zeros(graphs.n_graphs, x.shape[1]).index_add(0, graphs.owner, x)
         sizes = torch.bincount(graphs.owner, minlength=graphs.n_graphs)[:, None]
-        return torch.cat([total / sizes, torch.sign(total) * total.abs().log1p()], dim=1)
+        return torch.cat([total / sizes, total / SUMMED_TOGETHER], dim=1)
