@@ -1,6 +1,7 @@
 """Columns that follow exactly from another: copies, the same in other units, and columns that another one fixes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -66,7 +67,7 @@ class _Coded:
     def is_number(self) -> bool:
         return not self.column.levels and self.column.kind in ("numeric", "date")
 
-    @property
+    @cached_property
     def may_fix(self) -> bool:
         """Whether values repeat so often that fixing another column means something."""
         whole = not self.is_number or bool((np.diff(self.values[self.codes >= 0]) % 1 == 0).all())

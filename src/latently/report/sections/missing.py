@@ -16,6 +16,7 @@ from latently.report.study.words import counted, cut, listed, percent, short
 ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
 _LEAST = 5
+_MOST_COLUMNS = 150  # columns whose missing values are tested: all pairs of them are
 
 
 def missing(study: Study) -> dict[str, Any]:
@@ -70,6 +71,7 @@ def _depends(study: Study) -> list[dict[str, Any]]:
     sample = study.prepared.sample
     gone = {c.name: c.missing[sample] for c in study.prepared.columns if c.kind not in ("empty", "constant")}
     gone = {name: g for name, g in gone.items() if _LEAST <= g.sum() <= len(g) - _LEAST}
+    gone = _most_telling(gone)
     marks = {name: study.remembered(_mark(name, g)) for name, g in gone.items()}
     pairs = [(name, other, False) for name in marks for other in study.aspects if other.name != name]
     names = list(marks)
@@ -78,6 +80,13 @@ def _depends(study: Study) -> list[dict[str, Any]]:
     found = [(name, other, absent, study.compare(marks[name], other)) for name, other, absent in pairs]
     kept = sorted((f for f in found if f[3].p <= limit), key=lambda f: (f[3].p, -f[3].strength))
     return [_told(name, other, absent, pair, len(pairs)) for name, other, absent, pair in kept[:_DEPENDS]]
+
+
+def _most_telling(gone: dict[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.bool_]]:
+    """The columns, if there are many those of which nearest to half is missing: tests see most in them."""
+    far = np.array([abs(g.mean() - 0.5) for g in gone.values()])
+    kept = set(np.argsort(far, kind="stable")[:_MOST_COLUMNS].tolist())
+    return {name: g for at, (name, g) in enumerate(gone.items()) if at in kept}
 
 
 def _mark(name: str, gone: NDArray[np.bool_]) -> Aspect:

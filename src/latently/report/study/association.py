@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr
-from scipy.stats import chi2, fisher_exact, rankdata
+from scipy.special import chdtrc, ndtri, stdtr
+from scipy.stats import fisher_exact, rankdata
 
 from latently.report.study.columns import OTHERS
 from latently.report.study.order import inflation
@@ -239,7 +239,7 @@ def _by_classes(table: Values, share: float = 1.0) -> tuple[float, float]:
     stat = float(((table - expected) ** 2 / expected).sum())
     ratio = np.where(table > 0, table / expected, 1.0)
     nats = max(float((table * np.log(ratio)).sum()) - share * freedom / 2, 0.0) / n
-    return float(chi2.sf(stat / share, freedom)), float(np.sqrt(1 - np.exp(-2 * nats)))
+    return float(chdtrc(freedom, stat / share)), float(np.sqrt(1 - np.exp(-2 * nats)))
 
 
 def _by_ranks(a: Aspect, b: Aspect, x: Values, y: Values, n: float) -> tuple[float, float]:

@@ -4,9 +4,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
-from latently.report.study.view import View
+from latently.report.study.view import View, log_sum
 
 Values = NDArray[np.float64]
 _DRAWS: Final = 2000
@@ -37,14 +36,23 @@ class Told:
             for (j, table), spot in zip(view.tables.items(), spots.T, strict=True)
         }
         self.known: dict[int, Values] = {}
+        self.means: dict[int, float] = {}
 
     def strength(self, a: int, b: int) -> float:
         """The correlation that tells as much as columns a and b tell about each other, 0 to 1."""
         one, other = self._alone(a), self._alone(b)
         both = self._numbers(a, b) if a in self.place and b in self.place else one + other
-        nats = [logsumexp(part + self.log_weights, axis=1) for part in (both, one, other)]
-        information = max(float((nats[0] - nats[1] - nats[2]).mean()), 0.0)
-        return float(np.sqrt(1 - np.exp(-2 * information)))
+        information = self._mean_log(both) - self._mean_log_alone(a) - self._mean_log_alone(b)
+        return float(np.sqrt(1 - np.exp(-2 * max(information, 0.0))))
+
+    def _mean_log(self, logs: Values) -> float:
+        """Mean log density over the draws, from the (draws, K) log density in each component."""
+        return float(log_sum(logs + self.log_weights).mean())
+
+    def _mean_log_alone(self, j: int) -> float:
+        if j not in self.means:
+            self.means[j] = self._mean_log(self._alone(j))
+        return self.means[j]
 
     def _alone(self, j: int) -> Values:
         """(draws, K) log density of one column in each component."""

@@ -82,10 +82,12 @@ def agreement(codes: NDArray[np.float64], clusters: NDArray[np.intp]) -> float:
 
 def _judged(study: Study, fitted: Fitted, separation: Separation) -> Study:
     prepared = study.prepared
-    strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
+    few = prepared.spread[prepared.sample]
+    strange = strangeness(few, fitted.view, separation.groups, separation.share)
     # numbers that do not belong have widened the model: it is fitted again without them
     doubtful = strange.cells < _DOUBTFUL
-    if 0 < doubtful.any(axis=1).mean() <= FEW_FAR:
-        fitted = without(prepared, fitted, doubtful)
-        strange = strangeness(prepared, fitted.view, separation.groups, separation.share)
+    is_wide = 0 < doubtful.any(axis=1).mean() <= FEW_FAR
+    fitted = without(prepared, fitted, doubtful) if is_wide else fitted
+    if is_wide or len(few) < prepared.rows:
+        strange = strangeness(prepared.spread, fitted.view, separation.groups, separation.share)
     return replace(study, fitted=fitted, separation=separation, strange=strange)

@@ -68,9 +68,9 @@ def fit_model(prepared: Prepared) -> Fitted:
 
 
 def without(prepared: Prepared, fitted: Fitted, doubtful: NDArray[np.bool_]) -> Fitted:
-    """Fit the same mixture again as if some numbers, given by (rows, scores), were missing."""
+    """Fit the same mixture again as if some numbers, given by (sample, scores), were missing."""
     rng, X = prepared.rng(13), prepared.tame.copy()
-    rows, columns = np.nonzero(doubtful[prepared.sample])
+    rows, columns = np.nonzero(doubtful)
     X[rows, prepared.numeric[columns]] = np.nan
     known = ~np.isnan(X).all(axis=1)
     again = refit(fitted.view.completed(_some(X[known], FIT_ROWS, rng), rng), fitted.mixture)

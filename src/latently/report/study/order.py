@@ -7,7 +7,8 @@ correlations are clear.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import chdtrc
 
 Values = NDArray[np.float64]
 _CLEAR = 1e-3  # p-value below which rows count as dependent
@@ -25,12 +26,20 @@ def autocorrelation(x: Values, lags: int) -> Values:
     """
     there = ~np.isnan(x)
     z = np.where(there, x - x[there].mean(), 0.0)
-    size = 1 << (2 * len(x) - 1).bit_length()
-    sums, pairs = (np.fft.irfft(np.abs(np.fft.rfft(v, size)) ** 2, size)[: lags + 1] for v in (z, there.astype(float)))
+    sums = _products(z, lags)
+    pairs = len(x) - np.arange(lags + 1.0) if there.all() else _products(there.astype(float), lags)
     if not sums[0] > 0:
         return np.zeros(lags)
     means = np.where(pairs > 0.5, sums / np.maximum(pairs, 1.0), 0.0)
     return np.asarray(np.clip(means[1:] / means[0], -1.0, 1.0))
+
+
+def _products(v: Values, lags: int) -> Values:
+    """(lags + 1,) sums of a series times itself 0, 1, ... rows on: few of them one by one, many by its spectrum."""
+    if lags <= _FIRST:
+        return np.array([v[: len(v) - k] @ v[k:] for k in range(lags + 1)])
+    size = next_fast_len(len(v) + lags, real=True)
+    return np.asarray(irfft(np.abs(rfft(v, size)) ** 2, size)[: lags + 1])
 
 
 def memory(x: Values) -> Values | None:
@@ -44,10 +53,11 @@ def memory(x: Values) -> Values | None:
     n = int((~np.isnan(x)).sum())
     if n < 4 * _FIRST:
         return None
-    found = autocorrelation(x, min(len(x) // 3, _MOST_LAGS))
-    box = n * (n + 2) * (found[:_FIRST] ** 2 / (n - np.arange(1, _FIRST + 1))).sum()  # Ljung and Box
-    if chi2.sf(box, _FIRST) > _CLEAR:
+    first = autocorrelation(x, _FIRST)
+    box = n * (n + 2) * (first**2 / (n - np.arange(1, _FIRST + 1))).sum()  # Ljung and Box
+    if chdtrc(_FIRST, box) > _CLEAR:
         return None
+    found = autocorrelation(x, min(len(x) // 3, _MOST_LAGS))
     return np.where(np.abs(found) > 2 / np.sqrt(n), found, 0.0)
 
 

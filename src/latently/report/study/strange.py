@@ -10,11 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import log_ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 from scipy.stats import chi2
 
-from latently.report.study.prepare import Prepared
-from latently.report.study.view import Answer, View, log_sum
+from latently.report.study.view import Answer, View
 
 Values = NDArray[np.float64]
 _TAIL: Final = (0.1, 0.02)  # shares of the rows between which a tail is learnt
@@ -72,13 +71,13 @@ class Strangeness:
         return np.array([tail.with_one_more().distance(each) for tail in self.tails])
 
 
-def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]], share: float = 1.0) -> Strangeness:
-    """Judge every row of the table.
+def strangeness(X: Values, view: View, groups: list[tuple[int, ...]], share: float = 1.0) -> Strangeness:
+    """Judge every row of a table.
 
     Parameters
     ----------
-    prepared
-        The table.
+    X
+        The table, numbers spread.
     view
         The mixture.
     groups
@@ -86,7 +85,7 @@ def strangeness(prepared: Prepared, view: View, groups: list[tuple[int, ...]], s
     share
         How many rows are worth an independent one.
     """
-    X, judges = prepared.spread, view.ordered(_vouching(view, groups))
+    judges = view.ordered(_vouching(view, groups))
     n, d = len(X), len(view.numeric)
     cells, whole = np.zeros((n, d)), np.zeros(n)
     density, shares = np.empty(n), np.empty((n, view.size))
@@ -123,11 +122,14 @@ def _cell_distances(view: View, answer: Answer) -> Values:
     """(n, d) two-sided normal distance that is as rare as each score given the rest of its row."""
     inner = np.sqrt(np.einsum("kdd->kd", view.precisions))
     z = np.clip(answer.pulls / inner, -_FURTHEST, _FURTHEST)  # (n, K, d)
-    own = -0.5 * z**2 + np.log(inner)
-    rest = answer.joint[:, :, None] - own  # log of the components by all other columns
-    log_tail = np.log(2) + log_ndtr(-np.abs(z))
-    log_tail = log_sum(rest + log_tail) - log_sum(rest) if view.size > 1 else log_tail[:, 0]
-    return np.asarray(-ndtri_exp(np.minimum(log_tail, 0.0) - np.log(2)))
+    if view.size == 1:
+        return np.abs(z[:, 0])
+    rest = answer.joint[:, :, None] - np.log(inner) + 0.5 * z**2  # log of the components by all other columns
+    rest -= rest.max(axis=1, keepdims=True)
+    weight = np.exp(rest, out=rest)
+    # at most _FURTHEST away, no tail is too small for a number
+    tail = np.einsum("nkd,nkd->nd", weight, ndtr(-np.abs(z))) / weight.sum(axis=1)
+    return np.asarray(-ndtri(np.minimum(tail, 0.5)))
 
 
 def _row_distances(answer: Answer, seen: NDArray[np.intp]) -> Values:

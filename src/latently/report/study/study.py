@@ -71,6 +71,11 @@ class Study:
         return [self.remembered(found) for found in made if found is not None]
 
     @cached_property
+    def clocks(self) -> dict[Aspect, bool]:
+        """Whether columns only rise, or only fall, along the rows; those that were asked about."""
+        return {}
+
+    @cached_property
     def order(self) -> NDArray[np.int64]:
         """Places in the sample in the order of time, or of the file."""
         sample = self.prepared.sample
@@ -115,9 +120,12 @@ class Study:
 
     def _is_clock(self, aspect: Aspect) -> bool:
         """Whether a column only rises, or only falls, along the rows."""
-        if aspect.scores is None:
-            return False
-        steps = np.diff(aspect.scores[self.order][aspect.codes[self.order] >= 0])
+        if aspect not in self.clocks:
+            self.clocks[aspect] = aspect.scores is not None and self._only_moves_on(aspect.scores, aspect.codes >= 0)
+        return self.clocks[aspect]
+
+    def _only_moves_on(self, scores: Values, seen: NDArray[np.bool_]) -> bool:
+        steps = np.diff(scores[self.order][seen[self.order]])
         return bool((steps >= 0).all() or (steps <= 0).all())
 
     def _share_along(self, aspect: Aspect, clock: Aspect) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from latently.distributions import Product
 
 Values = NDArray[np.float64]
+Spots = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows, and where their missing values are
 _ROOM = 2_000_000  # numbers that a batch may hold
 
 
@@ -106,12 +107,13 @@ class View:
         gone = np.isnan(scores)
         joint = np.repeat(np.log(np.maximum(self.weights, 1e-300))[None], n, axis=0)
         pulls, fills, distance = np.empty((n, self.size, d)), np.empty((n, self.size, d)), np.empty((n, self.size))
+        spots, known = list(_by_size(gone)), np.log(2 * np.pi) * (~gone).sum(axis=1)
         for k in range(self.size):
             y = np.where(gone, 0.0, scores - self.means[k])
-            pulls[:, k], absent, log_dets = self._solved(k, y, gone)
+            pulls[:, k], absent, log_dets = self._solved(k, y, gone, spots)
             distance[:, k] = np.einsum("nd,nd->n", y, pulls[:, k])
             fills[:, k] = np.where(gone, absent, y) + self.means[k]
-            joint[:, k] -= 0.5 * (distance[:, k] + log_dets + np.log(2 * np.pi) * (~gone).sum(axis=1))
+            joint[:, k] -= 0.5 * (distance[:, k] + log_dets + known)
         self._add_codes(X, joint)
         return Answer(joint, pulls, distance, fills)
 
@@ -120,12 +122,12 @@ class View:
             seen = ~np.isnan(X[:, j])
             joint[seen] += np.log(np.maximum(table, 1e-300)).T[X[seen, j].astype(np.intp)]
 
-    def _solved(self, k: int, y: Values, gone: NDArray[np.bool_]) -> tuple[Values, Values, Values]:
+    def _solved(self, k: int, y: Values, gone: NDArray[np.bool_], spots: list[Spots]) -> tuple[Values, Values, Values]:
         """Pulls of the observed numbers, conditional means of the missing ones, log determinants."""
         P = self.precisions[k]
         pulls, absent = y @ P, np.zeros(y.shape)
         log_dets = np.full(len(y), self.log_dets[k])
-        for rows, at in _by_size(gone):
+        for rows, at in spots:
             inner = P[at[:, :, None], at[:, None, :]]  # (b, s, s)
             c = np.linalg.solve(inner, np.take_along_axis(pulls[rows], at, axis=1)[..., None])[..., 0]
             pulls[rows] -= np.einsum("bsd,bs->bd", P[at], c)
@@ -172,7 +174,7 @@ class View:
         return out
 
 
-def _by_size(gone: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _by_size(gone: NDArray[np.bool_]) -> Iterator[Spots]:
     """Rows with equally many missing values, and (b, s) where they are."""
     sizes = gone.sum(axis=1)
     for s in np.unique(sizes[sizes > 0]):
