@@ -1,7 +1,7 @@
 """Trend and season of every column of numbers along time."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -132,7 +132,7 @@ def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
     if not parts.period:
         return {"strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0}
     first = _first_place(steps, parts.period, begin)
-    names = _NAMES.get((steps.unit, parts.period))
+    names = _names(steps.unit, parts.period)
     high, low = int(parts.cycle.argmax()), int(parts.cycle.argmin())
     size = float(np.ptp(parts.cycle))
     return {
@@ -144,12 +144,21 @@ def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
     }
 
 
+def _names(unit: str, period: int) -> list[str] | None:
+    """What the places of a calendar's cycle are called; the days of a year by their month."""
+    if (unit, period) == ("day", 365):
+        return [(date(2001, 1, 1) + timedelta(days=day)).strftime("%B") for day in range(365)]
+    return _NAMES.get((unit, period))
+
+
 def _first_place(steps: Spacing, period: int, seconds: float) -> int:
     """Where in the calendar's cycle a series begins."""
     moment = np.datetime64(int(seconds), "s") if steps.per_year else None
     if moment is None:
         return 0
     month = int(moment.astype("datetime64[M]").astype(int)) % 12
+    if (steps.unit, period) == ("day", 365):
+        return int((moment.astype("datetime64[D]") - moment.astype("datetime64[Y]")).astype(int)) % period
     days, hours = int(moment.astype("datetime64[D]").astype(int)), int(moment.astype("datetime64[h]").astype(int))
     return {"month": month, "quarter": month // 3, "day": days, "hour": hours}.get(steps.unit, 0) % period
 
