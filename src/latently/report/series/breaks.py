@@ -132,27 +132,17 @@ def _projected(n: int, kind: Kind, rises: bool) -> tuple[Values, Values, Values]
 
 
 def _clearest(x: Values, q: Values, Z: Values, size: Values) -> tuple[Values, NDArray[np.intp], Values]:
-    """Of each series: how clear its clearest break is, where it is, and the memory of what it leaves.
-
-    The next clearest is taken out as well, before spread and memory of the rest are looked at: a second break would
-    pass for memory and hide the first.
-    """
+    """Of each series: how clear its clearest break is, where it is, and the memory of what it leaves."""
     left = x - (x @ q) @ q.T
-    most, place, rest = _without_break(left, Z, size)
-    rest = _without_break(rest, Z, size)[2]
-    total = (rest**2).sum(axis=1)
-    clear = most / np.maximum(total, 1e-12 * np.maximum((left**2).sum(axis=1), 1e-300))
-    r = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / np.maximum(total, 1e-300)
-    return clear, place, r
-
-
-def _without_break(left: Values, Z: Values, size: Values) -> tuple[Values, NDArray[np.intp], Values]:
-    """Of each series: the sum of squares that its clearest break explains, where it is, and what it leaves."""
     along = left @ Z.T
-    fall, rows = along**2 / size, np.arange(len(left))
+    fall = along**2 / size
+    total = (left**2).sum(axis=1)
     place = fall.argmax(axis=1)
-    rest = left - (along[rows, place] / size[place])[:, None] * Z[place]
-    return fall[rows, place], place, rest
+    most = fall[np.arange(len(x)), place]
+    clear = most / np.maximum(total - most, 1e-12 * np.maximum(total, 1e-300))
+    rest = left - (along[np.arange(len(x)), place] / size[place])[:, None] * Z[place]
+    r = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / np.maximum((rest**2).sum(axis=1), 1e-300)
+    return clear, place, r
 
 
 def _told(y: Values, found: Break, at: int, rises: bool) -> Break:

@@ -13,6 +13,7 @@ _ROUNDS: Final = 3
 _SHARE: Final = 5  # a trend without season is a mean over so large a part of the series
 _CANDIDATES: Final = 6
 _SHIFTS: Final = 199
+_WANDERS: Final = 0.9  # memory of what a line leaves, from which on only the steps tell of a trend
 _BESIDE: Final = 8  # waves of the spectrum that one is compared with
 _LONG: Final = 50  # steps of a cycle, from which on it is smooth
 ALARM: Final = 0.001
@@ -225,7 +226,7 @@ def _trend_p(y: Values) -> float:
     free = worth(left) - 2
     share = float((slope * x) @ (slope * x)) / max(float((y - y.mean()) @ (y - y.mean())), 1e-300)
     drift = _drift_p(np.diff(y))
-    if free < 1:
+    if free < 1 or memory(left) > _WANDERS:
         return min(1.0, 2 * drift)
     t = np.sqrt(share / max(1 - share, 1e-300) * free)
     return min(1.0, 2 * min(drift, float(2 * stats.t.sf(t, free))))
