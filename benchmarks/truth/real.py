@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.truth.facts import CHECKING, TUNING
+from benchmarks.truth.fresh import HELD_OUT, LEARNING
 from benchmarks.truth.load import Absent, load, permuted
 from latently.report import explore
 
@@ -13,6 +14,7 @@ FIRST, NAMED = 5, 8
 FACTS_FOUND, FALSE_FINDINGS = 0.8, 1 / 20
 PAIRS = ("dependency", "determines", "redundant", "reversal", "target", "leakage")
 # what a single column shows stays true when columns are permuted
+PARTS = {"tuning": TUNING, "checking": CHECKING, "learning": LEARNING, "held_out": HELD_OUT}
 OF_ONE_COLUMN = ("missing_code", "spelling", "identifier", "redundant")
 
 
@@ -69,7 +71,7 @@ def run(folder=None, only=(), verbose=False):
     pd.set_option("mode.copy_on_write", True)
     lines, left_out = [], []
     print("| table | facts told in the first five findings | false findings when permuted |\n|---|---|---|")
-    for part, tables in (("tuning", TUNING), ("checking", CHECKING)):
+    for part, tables in PARTS.items():
         for table in tables:
             if only and not any(word in (part, *table.place.split("/")) for word in only):
                 continue
@@ -89,7 +91,7 @@ def _judged(lines, left_out):
     for reason in left_out:
         print(f"left out: {reason}")
     good = bool(lines)
-    for name, parts in (("tuning", ("tuning",)), ("checking", ("checking",)), ("all", ("tuning", "checking"))):
+    for name, parts in ({part: (part,) for part in PARTS} | {"all": tuple(PARTS)}).items():
         some = [line for line in lines if line[0] in parts]
         if not some:
             continue

@@ -21,7 +21,11 @@ _NUMBERS: Final = ("three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def grouped(
-    study: Study, sure: Pairs, strengths: dict[tuple[int, int], float], exact: list[Exact]
+    study: Study,
+    sure: Pairs,
+    strengths: dict[tuple[int, int], float],
+    exact: list[Exact],
+    clock: str | None = None,
 ) -> list[dict[str, Any]]:
     """Group the pairs of columns that depend on each other, and say each group in a sentence.
 
@@ -35,6 +39,8 @@ def grouped(
         How strong each is.
     exact
         Columns that follow from another: a copy is left out, and what one column fixes is told elsewhere.
+    clock
+        The column of time, if trends along it are told elsewhere.
     """
     d = len(study.aspects)
     ordered = np.array([aspect.is_graded for aspect in study.aspects], dtype=bool)
@@ -45,8 +51,11 @@ def grouped(
         moves[i, j] = moves[j, i] = r or 0.0
         # what a reader sees in the table counts, where a rising or falling line is the clearest sign
         links[i, j] = links[j, i] = strength if r is None or not pair.by_rank else r
+    names = [aspect.name for aspect in study.aspects]
     for table in (links, moves):
-        _forget(table, [aspect.name for aspect in study.aspects], exact)
+        _forget(table, names, exact)
+        if clock in names:  # what columns do along time is told as trend and season
+            table[names.index(clock)], table[:, names.index(clock)] = 0.0, 0.0
     tests = d * (d - 1) // 2
     return [_group(study, block, sure, tests) for block in blocks(links, moves, ordered)]
 

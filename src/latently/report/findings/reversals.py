@@ -42,8 +42,9 @@ def reversals(study: Study) -> list[Finding]:
     numbers = [a for a in study.aspects if a.is_graded]
     binary = [a for a in study.aspects if a.width == 2]
     rates = [(y, x) for y, x in combinations(binary, 2)]
-    tests = 2 * max(len(groups) * len(rates), 1)
-    found = [*_told_together(_turned_correlations(study, groups, numbers)), *_turned_rates(groups, rates, tests)]
+    strata = [*groups, *(a for a in numbers if a not in groups and 2 < a.width <= _MOST_GROUPS)]
+    tests = 2 * max(len(strata) * len(rates), 1)
+    found = [*_told_together(_turned_correlations(study, groups, numbers)), *_turned_rates(strata, rates, tests)]
     return sorted(found, key=lambda each: -each.importance)[:_MOST]
 
 
@@ -254,13 +255,19 @@ def _turned(found: _Rates) -> float:
     return float(2 * max(ndtr(-abs(found.pool) / max(found.pool_error, 1e-9)), ndtr(-apart)))
 
 
+def _each(group: Aspect) -> str:
+    """Strata in words: classes, or stretches of a number."""
+    is_cut = group.labels[-1] in ("high", "highest") or group.labels[0].startswith("class ")
+    return f"stretches of equal {short(group.name)}" if is_cut else f"each {short(group.name)}"
+
+
 def _told_rates(y: Aspect, x: Aspect, group: Aspect, found: _Rates, p: float, tests: int) -> Finding:
     more, less = (x.labels[1], x.labels[0]) if found.pool > 0 else (x.labels[0], x.labels[1])
     outcome = f"{short(y.name)} = {short(y.labels[1])}"
     pool, within = (100 * abs(each) for each in (found.pool, found.within))
     text = (
         f"{outcome} is more common for {short(more)} than for {short(less)} in the whole table (by {pool:.0f} points), "
-        f"but less common within each {short(group.name)} on average (by {within:.0f} points)."
+        f"but less common within {_each(group)} on average (by {within:.0f} points)."
     )
     columns = (cut(y.name), cut(x.name), cut(group.name))
     show = f'pd.crosstab([df[{name(columns[2])}], df[{name(columns[1])}]], df[{name(columns[0])}], normalize="index")'

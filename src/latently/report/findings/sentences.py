@@ -11,6 +11,7 @@ from latently.report.study.words import number, percent, short
 
 Values = NDArray[np.float64]
 _RATIO = 1.1  # below which a ratio says less than a difference
+_LINE = 0.4  # correlation from which on it says more than shares do
 _LEAST = 5  # rows of a class that is told
 
 
@@ -37,8 +38,8 @@ def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: N
     sample
         The rows that the tests looked at.
     """
-    if pair.by_rank and pair.correlation is not None and a.is_graded and b.is_graded:
-        r = rank_correlation(a, b)
+    r = rank_correlation(a, b) if a.is_graded and b.is_graded and pair.correlation is not None else 0.0
+    if r and (pair.by_rank or abs(r) >= _LINE):
         text = f"{short(a.name)} {'rises' if r > 0 else 'falls'} with {short(b.name)} (rank correlation {r:.2f})"
         return Told(text, r, "correlation")
     number_by_class = next((sides for sides in ((a, b), (b, a)) if _are_number_and_class(*sides, columns)), None)

@@ -27,7 +27,7 @@ def alone(task: Task, feature: Feature, learn: NDArray[np.int64], judge: NDArray
         Places of rows.
     """
     if task.classes:
-        codes = _cells(feature, learn)
+        codes = _cells(task, feature, learn)
         proba = _class_shares(task, codes, learn)[codes[judge]]
         return np.asarray(-np.log(proba[np.arange(len(judge)), task.y[judge].astype(np.intp)]))
     guess = _class_means if feature.classes else _curve
@@ -36,19 +36,36 @@ def alone(task: Task, feature: Feature, learn: NDArray[np.int64], judge: NDArray
 
 def right(task: Task, feature: Feature) -> float:
     """Share of the rows held back of which a feature alone tells the class."""
-    codes = _cells(feature, task.learn)
+    codes = _cells(task, feature, task.learn)
     best = _class_shares(task, codes, task.learn).argmax(axis=1)[codes[task.held_out]]
     return float((best == task.y[task.held_out]).mean())
 
 
-def _cells(feature: Feature, learn: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Classes, or stretches with about equally many rows; missing values are a class of their own."""
+def _cells(task: Task, feature: Feature, learn: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Classes, or stretches with about equally many rows and one cut more; missing values are a class of their own."""
     x, gone = feature.values, np.isnan(feature.values)
     if feature.classes:
         return np.where(gone, feature.classes, np.nan_to_num(x)).astype(np.intp)
     seen = x[learn][~gone[learn]]
-    edges = np.unique(np.quantile(seen, np.linspace(0, 1, _parts(len(seen)) + 1)[1:-1])) if len(seen) else np.empty(0)
+    edges = np.empty(0)
+    if len(seen):
+        cut = _best_cut(seen, task.y[learn][~gone[learn]].astype(np.intp), len(task.classes))
+        edges = np.unique([*np.quantile(seen, np.linspace(0, 1, _parts(len(seen)) + 1)[1:-1]), cut])
     return np.where(gone, len(edges) + 1, np.searchsorted(edges, x)).astype(np.intp)
+
+
+def _best_cut(x: Values, y: NDArray[np.intp], classes: int) -> float:
+    """The value above which the shares of the classes differ most, by their entropies: a class may be a limit."""
+    order = np.argsort(x, kind="stable")
+    below = np.cumsum(np.eye(classes)[y[order]], axis=0)
+    above = below[-1] - below
+    loss = sum(
+        -(part * np.log(np.maximum(part, 1e-300) / np.maximum(part.sum(axis=1, keepdims=True), 1.0))).sum(axis=1)
+        for part in (below, above)
+    )
+    ends = np.r_[x[order][1:] > x[order][:-1], True]
+    at = int(np.where(ends, loss, np.inf).argmin())
+    return float((x[order][at] + x[order][min(at + 1, len(x) - 1)]) / 2)
 
 
 def _parts(rows: int) -> int:

@@ -10,6 +10,7 @@ from latently.report.findings.exact import Exact, exact_relations
 from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
 from latently.report.findings.rank import importance
+from latently.report.series.panel import panel
 from latently.report.study.association import Aspect, Pair, clearest_cell, compare, rank_correlation, ranked
 from latently.report.study.evidence import belief
 from latently.report.study.information import Told
@@ -21,6 +22,12 @@ ALARM, ORDER_ALARM = 0.005, 0.002  # chance of a false alarm over all pairs, and
 _PAIRS, _SIDE = 40, 30
 _FINDINGS = 5
 _LEAST_ROWS = 20
+_PARTS_OF_FILE = {
+    2: ("first half", "second half"),
+    3: ("first third", "second third", "last third"),
+    4: ("first quarter", "second quarter", "third quarter", "last quarter"),
+    5: ("first fifth", "second fifth", "third fifth", "fourth fifth", "last fifth"),
+}
 
 
 def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
@@ -52,9 +59,15 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
         "tests": len(pairs),
         "matrix": _matrix(aspects, strengths),
         "exact": [each.to_dict() for each in exact],
-        "groups": grouped(study, sure, strengths, exact),
+        "groups": grouped(study, sure, strengths, exact, _clock(study)),
         "order": [] if ordered else _along(study),
     }
+
+
+def _clock(study: Study) -> str | None:
+    """The column of time, if it orders one series or several that a column tells apart."""
+    column = next((c for c in study.prepared.columns if c.name == study.time), None)
+    return column.name if column is not None and panel(study.prepared.columns, column) is not None else None
 
 
 def _finds(aspects: list[Aspect], found: dict[tuple[int, int], Pair], limit: float) -> float | None:
@@ -158,9 +171,10 @@ def _matrix(aspects: list[Aspect], strengths: dict[tuple[int, int], float]) -> d
 def _along(study: Study) -> list[dict[str, Any]]:
     """Columns that change along the file, or whose rows resemble the rows before; the clearer sign of each."""
     sample = study.prepared.sample
-    place = ranked("row", sample.astype(float), ("first fifth", "second", "third", "fourth", "last fifth"))
+    place = ranked("row", sample.astype(float))
     if place is None:
         return []
+    place = replace(place, labels=_PARTS_OF_FILE[place.width])
     tests = 2 * len(study.aspects)
     found = [(aspect, *min(_signs(study, aspect, place), key=lambda sign: sign[0].p)) for aspect in study.aspects]
     kept = sorted((f for f in found if f[1].p <= ORDER_ALARM / tests), key=lambda f: f[1].p)

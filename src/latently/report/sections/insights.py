@@ -69,9 +69,7 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     if contents["missing"].get("depends"):
         made.append(missing_finding(contents["missing"]))
     if contents["dependencies"].get("groups"):
-        followed = {entry["column"] for entry in (time.get("trend") or {}).get("parts", [])}
-        known = [{time.get("column"), column} for column in followed]
-        made += [each for each in dependency_findings(contents["dependencies"]) if set(each.columns) not in known]
+        made += dependency_findings(contents["dependencies"])
     if contents["dependencies"].get("order"):
         made.append(order_finding(contents["dependencies"]))
     return made

@@ -1,7 +1,7 @@
 """Trend and season of every column of numbers along time."""
 
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,8 @@ from latently.report.study.words import counted, cut, number, percent, short
 
 _MOST_COLUMNS: Final = 6
 _POINTS: Final = 500
+_FAINT: Final = 0.05  # strength of a season that is not worth a finding
+_TOLD: Final = 4  # trends in a sentence
 _NAMES: Final = {
     ("month", 12): [date(2000, month, 1).strftime("%B") for month in range(1, 13)],
     ("quarter", 4): ["the first quarter", "the second quarter", "the third quarter", "the fourth quarter"],
@@ -132,7 +134,7 @@ def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
     if not parts.period:
         return {"strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0}
     first = _first_place(steps, parts.period, begin)
-    names = _NAMES.get((steps.unit, parts.period))
+    names = _names(steps.unit, parts.period)
     high, low = int(parts.cycle.argmax()), int(parts.cycle.argmin())
     size = float(np.ptp(parts.cycle))
     return {
@@ -144,24 +146,28 @@ def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
     }
 
 
+def _names(unit: str, period: int) -> list[str] | None:
+    """What the places of a calendar's cycle are called; the days of a year by their month."""
+    if (unit, period) == ("day", 365):
+        return [(date(2001, 1, 1) + timedelta(days=day)).strftime("%B") for day in range(365)]
+    return _NAMES.get((unit, period))
+
+
 def _first_place(steps: Spacing, period: int, seconds: float) -> int:
     """Where in the calendar's cycle a series begins."""
     moment = np.datetime64(int(seconds), "s") if steps.per_year else None
     if moment is None:
         return 0
     month = int(moment.astype("datetime64[M]").astype(int)) % 12
+    if (steps.unit, period) == ("day", 365):
+        return int((moment.astype("datetime64[D]") - moment.astype("datetime64[Y]")).astype(int)) % period
     days, hours = int(moment.astype("datetime64[D]").astype(int)), int(moment.astype("datetime64[h]").astype(int))
     return {"month": month, "quarter": month // 3, "day": days, "hour": hours}.get(steps.unit, 0) % period
 
 
 def _text(entry: dict[str, Any]) -> str:
     trend, season = entry["trend"], entry["season"]
-    who = short(entry["column"]) + (f" of {short(entry['group'])}" if entry["group"] else "")
-    said = []
-    if trend["found"]:
-        verb = "grows" if trend["growth"] > 0 else "falls"
-        size = percent(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
-        said.append(f"{verb} by {size} a {trend['per']}")
+    said = [_growth(entry)] if trend["found"] else []
     if entry["period"]:
         peak = f", highest in {season['high']} and lowest in {season['low']}" if season["high"] else ""
         high = percent(season["size"]) if entry["scale"] == "multiplied" else number(season["size"])
@@ -169,7 +175,18 @@ def _text(entry: dict[str, Any]) -> str:
             f"has a season of {counted(entry['period'], entry['unit'])}{peak} ({high} between them, "
             f"strength {season['strength']:.2f})"
         )
-    return f"{who} {' and '.join(said)}."
+    return f"{_who(entry)} {' and '.join(said)}."
+
+
+def _who(entry: dict[str, Any]) -> str:
+    return short(entry["column"]) + (f" of {short(entry['group'])}" if entry["group"] else "")
+
+
+def _growth(entry: dict[str, Any]) -> str:
+    trend = entry["trend"]
+    verb = "grows" if trend["growth"] > 0 else "falls"
+    size = percent(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
+    return f"{verb} by {size} a {trend['per']}"
 
 
 def _shown(column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing, parts: Parts) -> dict[str, Any]:
@@ -187,8 +204,21 @@ def _shown(column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing
 
 
 def trend_findings(found: dict[str, Any]) -> list[Finding]:
-    """The strongest trend and season, each in one sentence."""
-    return [_finding(entry, found) for entry in found["trend"]["parts"][:2]]
+    """The strongest seasons, each in one sentence, and the trends of all other columns together."""
+    parts = found["trend"]["parts"]
+    seasonal = [entry for entry in parts if entry["season"]["strength"] >= _FAINT][:2]
+    rising = [entry for entry in parts if entry["trend"]["found"] and entry not in seasonal]
+    made = [_finding(entry, found) for entry in seasonal]
+    return made + ([_rising(rising, found)] if rising else [])
+
+
+def _rising(entries: list[dict[str, Any]], found: dict[str, Any]) -> Finding:
+    """Columns that grow or fall: the strongest trend with its effect, the others in the same sentence."""
+    said = [f"{_who(entry)} {_growth(entry)}" for entry in entries[:_TOLD]]
+    more = f"; {len(entries) - _TOLD} more have a trend" if len(entries) > _TOLD else ""
+    plain = [entry | {"season": entry["season"] | {"probability": None}} for entry in entries[:1]]
+    columns = tuple(dict.fromkeys(entry["column"] for entry in entries))
+    return replace(_finding(plain[0], found), text=f"{'; '.join(said)}{more}.{_others(found)}", columns=columns)
 
 
 def _finding(entry: dict[str, Any], found: dict[str, Any]) -> Finding:

@@ -13,6 +13,9 @@ _ROUNDS: Final = 3
 _SHARE: Final = 5  # a trend without season is a mean over so large a part of the series
 _CANDIDATES: Final = 6
 _SHIFTS: Final = 199
+_WANDERS: Final = 0.9  # memory of what a line leaves, from which on only the steps tell of a trend
+_BESIDE: Final = 8  # waves of the spectrum that one is compared with
+_LONG: Final = 50  # steps of a cycle, from which on it is smooth
 ALARM: Final = 0.001
 
 
@@ -83,14 +86,14 @@ def _filled(y: Values) -> Values:
 def _criterion(parts: Parts) -> float:
     """Bayesian information criterion of the rest, up to a constant."""
     n = len(parts.rest)
-    return n * float(np.log(max(float(np.mean(parts.rest**2)), 1e-300))) + parts.period * float(np.log(n))
+    return n * float(np.log(max(float(np.mean(parts.rest**2)), 1e-300))) + min(parts.period, _LONG) * float(np.log(n))
 
 
 def _best(y: Values, periods: tuple[int, ...], *, multiplied: bool = False) -> Parts:
     """With the season that is least likely by chance, if that is unlikely enough; without one if not."""
     without = _parts(y, 0, 1, multiplied)
     tried = [p for p in _suggested(y - without.trend, periods) if _LEAST_CYCLES * p <= len(y)]
-    found = [_parts(y, p, len(tried), multiplied) for p in tried]
+    found = [_parts(y, p, len(tried), multiplied, usual=p in periods) for p in tried]
     seasonal = [parts for parts in found if parts.p_season < ALARM]
     return min(seasonal, key=_criterion, default=without)
 
@@ -104,7 +107,7 @@ def _suggested(rest: Values, periods: tuple[int, ...]) -> list[int]:
     return sorted({p for p in (*periods, *own) if p > 1})
 
 
-def _parts(y: Values, period: int, tried: int, multiplied: bool) -> Parts:
+def _parts(y: Values, period: int, tried: int, multiplied: bool, *, usual: bool = False) -> Parts:
     """Trend and season in turns: each is what is smooth, or repeats, in what the other leaves."""
     season, cycle = np.zeros(len(y)), np.zeros(max(period, 1))
     width = _width(len(y), period)
@@ -117,7 +120,7 @@ def _parts(y: Values, period: int, tried: int, multiplied: bool) -> Parts:
     return Parts(
         period, multiplied, trend, season, rest, cycle,
         _strength(season, rest), _strength(trend, rest),
-        min(1.0, tried * _season_p(y - trend, period)) if period else 1.0,
+        min(1.0, tried * _season_p(y - trend, period, usual)) if period else 1.0,
         _trend_p(y - season),
     )  # fmt: skip
 
@@ -147,6 +150,9 @@ def _smooth(y: Values, width: int) -> Values:
 def _cycle(y: Values, period: int) -> Values:
     places = np.arange(len(y)) % period
     means = np.bincount(places, y, period) / np.bincount(places, minlength=period)
+    if period >= _LONG:
+        width = period // 12 | 1
+        means = np.convolve(np.r_[means, means, means], np.ones(width) / width, mode="same")[period : 2 * period]
     return np.asarray(means - means.mean())
 
 
@@ -171,7 +177,28 @@ def worth(x: Values) -> float:
     return len(x) * (1 - r) / (1 + r)
 
 
-def _season_p(y: Values, period: int) -> float:
+def _season_p(y: Values, period: int, usual: bool) -> float:
+    """P-value of a season; of a period that the calendar suggests by the smaller of two tests, doubled."""
+    by_cycles = _cycles_p(y, period)
+    return min(1.0, 2 * min(by_cycles, _wave_p(y, period))) if usual else by_cycles
+
+
+def _wave_p(y: Values, period: int) -> float:
+    """How often a wave of the period would rise as far above the waves beside it in the spectrum.
+
+    Few cycles cannot show that each begins at the same place; a year of days has a wave far above its neighbours.
+    """
+    cycles = len(y) // period
+    z = y[: cycles * period] - y[: cycles * period].mean()
+    power = np.abs(np.fft.rfft(z)) ** 2
+    low, high = max(cycles // 2, 1), 2 * cycles + _BESIDE // 2
+    beside = np.delete(power[low : high + 1], cycles - low)
+    if cycles < 2 or len(beside) < _BESIDE // 2 or not beside.mean() > 0:
+        return 1.0
+    return float(stats.f.sf(power[cycles] / beside.mean(), 2, 2 * len(beside)))
+
+
+def _cycles_p(y: Values, period: int) -> float:
     """How often the mean cycle would be as large if every cycle began at a place of its own, whatever its memory."""
     cycles = y[: len(y) // period * period].reshape(-1, period)
     cycles = cycles - cycles.mean(axis=1, keepdims=True)
@@ -198,10 +225,26 @@ def _trend_p(y: Values) -> float:
         return 1.0  # a change of level, which the states tell
     free = worth(left) - 2
     share = float((slope * x) @ (slope * x)) / max(float((y - y.mean()) @ (y - y.mean())), 1e-300)
-    if free < 1:
-        return 1.0
+    drift = _drift_p(np.diff(y))
+    if free < 1 or memory(left) > _WANDERS:
+        return min(1.0, 2 * drift)
     t = np.sqrt(share / max(1 - share, 1e-300) * free)
-    return float(2 * stats.t.sf(t, free))
+    return min(1.0, 2 * min(drift, float(2 * stats.t.sf(t, free))))
+
+
+def _drift_p(steps: Values) -> float:
+    """P-value that the steps of a series have mean 0, whatever their memory (Newey and West's error).
+
+    A series that wanders has a trend if its steps go one way on average; of one that returns to a line they say little.
+    """
+    n, d = len(steps), steps - steps.mean()
+    lags = max(1, int(4 * (n / 100) ** (2 / 9)))
+    memories = [float(d[k:] @ d[: n - k]) / n for k in range(lags + 1)]
+    spread = memories[0] + 2 * sum((1 - k / (lags + 1)) * r for k, r in enumerate(memories) if k)
+    spread = max(spread, memories[0] / (lags + 1))
+    if not spread > 0:
+        return 1.0
+    return float(2 * stats.t.sf(abs(float(steps.mean())) / np.sqrt(spread / n), max(n / (lags + 1) - 1, 1)))
 
 
 def _left_by_a_step(centred: Values) -> float:

@@ -208,7 +208,7 @@ def compare(a: Aspect, b: Aspect, *, share: float | None = None) -> Pair:
 
 def _exact(table: Values) -> float:
     """Fisher's exact p-value of two columns of two classes."""
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
+    expected = _expected(table)
     if expected.min() >= _MANY:
         return _by_classes(table)[0]
     return float(fisher_exact(table.astype(np.int64)).pvalue)
@@ -227,30 +227,53 @@ def _rarest(table: Values) -> list[float]:
 def _by_classes(table: Values, share: float = 1.0) -> tuple[float, float]:
     """P-value of Pearson's test, and the correlation that tells as much, corrected for chance.
 
-    The statistic is divided by how many rows are worth an independent one, as Rao and Scott have it.
+    The statistic is divided by how many rows are worth an independent one, as Rao and Scott have it. Rare classes are
+    taken together until every cell can be expected to hold enough rows.
     """
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    while min(table.shape) > 1 and _is_sparse(table, share):
+        if table.shape == (2, 2):
+            return (float(fisher_exact(table.astype(np.int64)).pvalue), abs(_phi(table))) if share == 1 else (1.0, 0.0)
+        table = _merged(table)
     n, freedom = table.sum(), (table.shape[0] - 1) * (table.shape[1] - 1)
     if n == 0 or freedom < 1:
         return 1.0, 0.0
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
-    if (expected < share).any() or (expected < 5 * share).mean() > 0.4:  # too few rows for the test
-        return 1.0, 0.0
+    expected = _expected(table)
     stat = float(((table - expected) ** 2 / expected).sum())
     ratio = np.where(table > 0, table / expected, 1.0)
     nats = max(float((table * np.log(ratio)).sum()) - share * freedom / 2, 0.0) / n
     return float(chdtrc(freedom, stat / share)), float(np.sqrt(1 - np.exp(-2 * nats)))
 
 
+def _expected(table: Values) -> Values:
+    return np.asarray(table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0))
+
+
+def _is_sparse(table: Values, share: float) -> bool:
+    """Whether too few rows are expected in the cells for Pearson's test."""
+    expected = _expected(table)
+    return bool((expected < share).any() or (expected < 5 * share).mean() > 0.4)
+
+
+def _merged(table: Values) -> Values:
+    """The two rarest classes of a side taken together: of the side with the rarest class, if it has more than two."""
+    sides = [side for side in (0, 1) if table.shape[side] > 2]
+    side = min(sides, key=lambda side: float(table.sum(axis=1 - side).min()))
+    flat = table if side == 0 else table.T
+    order = np.argsort(flat.sum(axis=1), kind="stable")
+    flat = np.vstack([flat[np.sort(order[2:])], flat[order[:2]].sum(axis=0)])
+    return flat if side == 0 else flat.T
+
+
 def _by_ranks(a: Aspect, b: Aspect, x: Values, y: Values, n: float) -> tuple[float, float]:
     """P-value of the correlation of scores that is worth n independent rows, and the correlation."""
-    if n < 8:
-        return 1.0, 0.0
     both = (a.codes >= 0) & (b.codes >= 0)
     x, y = x[both], y[both]
     x, y = x - x.mean(), y - y.mean()
     size = np.sqrt((x @ x) * (y @ y))
     r = float(np.clip((x @ y) / size, -1, 1)) if size > 0 else 0.0
+    if n < 8:
+        return 1.0, r
     if abs(r) > 1 - 1e-12:
         return 0.0, r
     return float(2 * stdtr(n - 2, -abs(r) * np.sqrt((n - 2) / (1 - r**2)))), r
@@ -270,7 +293,7 @@ def rank_correlation(a: Aspect, b: Aspect) -> float:
 def clearest_cell(pair: Pair) -> tuple[int, int]:
     """The classes of the two columns that go together most beyond chance."""
     table = pair.table
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
+    expected = _expected(table)
     excess = (table - expected) / np.sqrt(np.maximum(expected, 1.0))
     a, b = np.unravel_index(int(excess.argmax()), excess.shape)
     return int(a), int(b)
