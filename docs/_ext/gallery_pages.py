@@ -41,7 +41,7 @@ class Example:
 
     @property
     def group(self) -> str:
-        """Give the heading under which it stands: that of the first part of its name, or of the first package it uses."""
+        """Give its heading: by the first part of its name, or else by the first package that it uses."""
         packages = [name.split(".")[1] for name in self.names if name.count(".") > 1]
         candidates = [self.path.stem.split("_")[0], *packages]
         return next(GROUPS[name] for name in candidates if name in GROUPS)
@@ -99,7 +99,10 @@ def page(example: Example, printed: str) -> str:
 
 def index(examples: list[Example]) -> str:
     """Write the page of small pictures, a heading for each group."""
-    parts = ["# Gallery", "Programs of some fifty lines, each with a figure, on data that comes with scikit-learn or is simulated."]
+    parts = [
+        "# Gallery",
+        "Programs of some fifty lines, each with a figure, on data that comes with scikit-learn or is simulated.",
+    ]
     for group in dict.fromkeys(GROUPS.values()):
         inside = [example for example in examples if example.group == group]
         if inside:
