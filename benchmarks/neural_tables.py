@@ -22,7 +22,7 @@ from latently.neural import (
     PretextEncoder,
 )
 
-MOST = 20_000
+MOST, MOST_CLASSES = 20_000, 10
 FROM_R = (
     ("palmerpenguins", "penguins"),
     ("carData", "Salaries"),
@@ -52,8 +52,9 @@ def fits(table: Any, rate: float) -> dict[str, Any]:
     numbers = table.select_dtypes("number").to_numpy(dtype=float, na_value=np.nan)
     whole = numbers[~np.isnan(numbers).any(axis=1)]
     inputs, target = whole[:, :-1], whole[:, -1]
-    labels = (target > np.median(target)).astype(int)
-    near = inputs[:, 0] <= np.median(inputs[:, 0])
+    labels = target if len(np.unique(target)) <= MOST_CLASSES else target > np.median(target)
+    widest = inputs[:, np.argmax([len(np.unique(column)) for column in inputs.T])]
+    near = widest <= np.median(widest)
     missing = "mask" if table.isna().any(axis=None) else "error"
     varying = np.ptp(whole, axis=0) > 0
 
