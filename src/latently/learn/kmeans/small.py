@@ -17,9 +17,11 @@ SMALL_WORK = 1 << 15
 
 
 def is_small(table: Table, frame: Frame, k: int) -> bool:
-    """Whether the rows are complete, in memory, and few."""
-    few = frame.rows * k * len(frame.origin) <= SMALL_WORK
-    return few and not frame.missing and isinstance(table.source, KeptSource) and table.X.dtype == np.float64
+    """Whether the rows are complete, few, and one chunk in memory."""
+    if frame.missing or frame.rows * k * len(frame.origin) > SMALL_WORK:
+        return False
+    source = table.source
+    return isinstance(source, KeptSource) and len(source) == 1 and table.X.dtype == np.float64
 
 
 def small_runs(

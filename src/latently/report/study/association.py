@@ -268,6 +268,8 @@ def _merged(table: Values) -> Values:
 def _by_ranks(a: Aspect, b: Aspect, x: Values, y: Values, n: float) -> tuple[float, float]:
     """P-value of the correlation of scores that is worth n independent rows, and the correlation."""
     both = (a.codes >= 0) & (b.codes >= 0)
+    if not both.any():
+        return 1.0, 0.0
     x, y = x[both], y[both]
     x, y = x - x.mean(), y - y.mean()
     size = np.sqrt((x @ x) * (y @ y))

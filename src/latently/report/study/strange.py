@@ -123,7 +123,7 @@ def _cell_distances(view: View, answer: Answer) -> Values:
     inner = np.sqrt(np.einsum("kdd->kd", view.precisions))
     z = np.clip(answer.pulls / inner, -_FURTHEST, _FURTHEST)  # (n, K, d)
     if view.size == 1:
-        return np.abs(z[:, 0])
+        return np.asarray(np.abs(z[:, 0]))
     rest = answer.joint[:, :, None] - np.log(inner) + 0.5 * z**2  # log of the components by all other columns
     rest -= rest.max(axis=1, keepdims=True)
     weight = np.exp(rest, out=rest)
