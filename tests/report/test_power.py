@@ -80,12 +80,11 @@ def test_clusters_as_far_apart_as_told_are_found(rows, columns):
     assert 0.8 <= np.mean(hits) <= 0.99  # 9 of 10, within chance
 
 
-@pytest.mark.parametrize("rows", [150, 400])
-def test_a_number_moved_as_far_as_told_is_found(rows):
+def test_a_number_moved_as_far_as_told_is_found():
     hits = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(rows, 4))
+        X = rng.normal(size=(150 if seed % 2 else 400, 4))
         size = explore(X).to_dict()["anomalies"]["finds"]
         X[7, rng.integers(4)] += size * rng.choice([-1, 1])
         hits.append(7 in [line["row"] for line in explore(X).to_dict()["anomalies"]["rows"]])
