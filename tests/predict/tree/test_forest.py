@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.ensemble
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.model_selection import train_test_split
 
@@ -156,3 +157,15 @@ def test_a_forest_of_mixed_columns():
         assert forest.score(table[seen], y[seen]) > 0.99
         new = pd.DataFrame({"x": [0.0], "city": ["never seen"]})
         assert forest.predict_proba(new).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_a_tree_fitted_again_to_its_rows_is_the_same_tree(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    forest = kind(3, random_state=1, max_features=2).fit(X, y)
+    for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        again = clone(tree).fit(X[drawn], y[drawn])
+        np.testing.assert_array_equal(again.tree_.feature, tree.tree_.feature)
+        np.testing.assert_array_equal(again.predict(X), tree.predict(X))

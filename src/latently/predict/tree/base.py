@@ -1,6 +1,7 @@
 """What classification and regression trees share."""
 
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -71,8 +72,7 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
         targets, weights = self._targets(y, weights)
         check_consistent_length(rows, y)
         setting = self._setting(len(rows), weights)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self._settle(self._grown(rows, targets, weights, setting, seed), targets)
+        self._settle(self._grown(rows, targets, weights, setting, self._seed()), targets)
         return self
 
     def _fit_source(self, X: ChunkSource, y: Any) -> Self:
@@ -83,13 +83,18 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
             raise ValueError(
                 "a tree of many-way splits or fractional cases grows in memory: use nominal='groups', missing='side'"
             )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self.n_outputs_ = 1
-        nodes = grow_stored(self, X, y, [seed], None, self._adopt_told)[0]
+        nodes = grow_stored(self, X, y, [self._seed()], None, self._adopt_told)[0]
         self.max_features_ = make_setting(self._growth_params(), 2, self.n_features_in_).max_features
         self._adopt(nodes)
         self._prune_by_cost()
         return self
+
+    def _seed(self) -> int:
+        """A number that all draws follow from; one given as `random_state` is taken as it is, as forests do."""
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     @abstractmethod
     def _adopt_told(self, told: Any) -> Any:
