@@ -144,6 +144,14 @@ def test_k_means_ends_where_the_peer_does(k, d, bounds, monkeypatch):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
+def test_small_k_means_from_drawn_starts_is_a_fixed_point_as_good_as_the_peers():
+    X = two_groups(40, 2, 8.0)
+    ours = KMeans(2, random_state=0, n_init=3, tol=0).fit(X)
+    assert ours.inertia_ == pytest.approx(PeerKMeans(2, random_state=0, n_init=3).fit(X).inertia_, rel=1e-9)
+    means = np.array([X[ours.labels_ == k].mean(axis=0) for k in range(2)])
+    np.testing.assert_allclose(ours.cluster_centers_, means, rtol=1e-12)
+
+
 def test_k_means_with_missing_entries():
     X = two_groups(60, 3, 6.0, missing=0.1)
     found = KMeans(2, random_state=0, n_init=2).fit(X)

@@ -124,7 +124,12 @@ def test_the_likelihood_is_highest_given_what_is_fixed():
 
 @pytest.mark.parametrize(("model", "fixed", "words"), [
     (GaussianHMM(2), {"mean": 1}, "unknown key 'mean': it may have startprob, transmat, means, covariances"),
-    (GMMHMM(2), {"means": 1}, "unknown key 'means'"),
+    (GMMHMM(2), {"durations": 1}, "unknown key 'durations'"),
+    (GMMHMM(2, 2), {"means": [[1.0, 2.0]]}, r"of shape \(2, 2, 2\)"),
+    (GMMHMM(2, 2), {"weights": [0.5, 0.5]}, r'fixed\["weights"\] must have shape \(2, 2\)'),
+    (GMMHMM(2, 2), {"weights": [[0.9, 0.9], [nan, nan]]}, "row 0 of .* sum to 1.8"),
+    (GMMHMM(2, 2), {"covariances": np.ones((2, 2))}, r"of shape \(2, 2, 2\)"),
+    (GMMHMM(1, 2, covariance_type="full"), {"covariances": [[[[1, 0], [0, nan]]] * 2]}, "must be given whole"),
     (GaussianHMM(2), {"means": [[1.0, 2.0]]}, r"of shape \(2, 2\)"),
     (GaussianHMM(2), {"covariances": [[-1.0, nan], [nan, nan]]}, "must be positive"),
     (HiddenMarkovModel(2), {"emissions": [Gaussian(), None]}, "needs a distribution with parameters"),
@@ -168,3 +173,51 @@ def test_fixed_durations_stay_and_are_not_counted():
 def test_fixed_durations_that_make_no_sense_are_named(settings, problem):
     with pytest.raises(ValueError, match=problem):
         HiddenMarkovModel(2, Gaussian(), random_state=0, **settings).fit(X)
+
+
+# mixtures of Gaussians: states about 0 and 20, parts 6 apart
+
+
+def mixture_rows():
+    rng = np.random.default_rng(2)
+    states = np.repeat([0, 1, 0, 1], 60)
+    parts = (rng.random(240) < 0.4).astype(int)
+    rows = 20.0 * states[:, None] + 6.0 * parts[:, None] * [1.0, -1.0] + rng.normal(size=(240, 2))
+    return rows, [60, 60, 120]
+
+
+COVARIANCES = {"diag": (2, 2, 2), "spherical": (2, 2), "full": (2, 2, 2, 2), "tied": (2, 2, 2)}
+
+
+@pytest.mark.parametrize("kind", COVARIANCES)
+@pytest.mark.parametrize("first", [0, 1])
+def test_fixed_parts_of_mixtures_stay_and_the_rest_is_learnt(kind, first):
+    rows, lengths = mixture_rows()
+    means, covariances, weights = np.full((2, 2, 2), nan), np.full(COVARIANCES[kind], nan), np.full((2, 2), nan)
+    means[first, 1], means[1 - first, 0, 0] = [20.3, 19.8], 5.7
+    covariances[first] = np.array([[1.3, 0.1], [0.1, 1.1]]) if kind in ("full", "tied") else 1.3
+    weights[first] = [0.3, 0.7]
+    fixed = {"means": means, "covariances": covariances, "weights": weights}
+    model = GMMHMM(2, 2, covariance_type=kind, fixed=fixed, **LONG).fit(rows, lengths)
+    free = GMMHMM(2, 2, covariance_type=kind, **LONG).fit(rows, lengths)
+    for name, given in (("means_", means), ("covars_", covariances), ("weights_", weights)):
+        found = getattr(model, name)
+        assert np.array_equal(found[~np.isnan(given)], given[~np.isnan(given)])
+    assert_allclose(model.means_[1 - first, 0], [5.7, -6.0], atol=0.7)
+    assert_allclose(model.means_[1 - first, 1], [0.0, 0.0], atol=0.7)
+    assert_allclose(model.means_[first, 0], [26.0, 14.0], atol=0.7)
+    assert_allclose(model.weights_.sum(axis=1), 1.0)
+    assert (np.diff(model.history_) >= -1e-9).all()
+    assert model.history_[-1] > model.history_[0]
+    assert free.score(rows, lengths) > model.score(rows, lengths)
+    counts = [m.aic(rows, lengths) / 2 + m.score(rows, lengths) for m in (free, model)]
+    numbers = {"diag": 4, "spherical": 2, "full": 6, "tied": 3}[kind]
+    assert counts[0] - counts[1] == pytest.approx(3 + 1 + numbers)  # means, a weight, covariances
+
+
+def test_one_fixed_weight_leaves_the_rest_of_one_to_the_others():
+    rows, lengths = mixture_rows()
+    model = GMMHMM(2, 3, fixed={"weights": [[0.25, nan, nan], [nan] * 3]}, **LONG).fit(rows, lengths)
+    assert model.weights_[0, 0] == 0.25
+    assert model.weights_[0, 1:].sum() == pytest.approx(0.75)
+    assert (np.diff(model.history_) >= -1e-9).all()

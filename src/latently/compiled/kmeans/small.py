@@ -39,7 +39,7 @@ def cluster(T, weights, origin, draws, tol, centres, labels, sums, costs, steps,
                 break
         for k in range(len(C)):
             for j in range(len(T)):
-                C[k, j] = (C[k, j] + origin[j]) - origin[j]  # as they are told
+                C[k, j] = (C[k, j] + origin[j]) - origin[j]  # rounded as in the data's own units
         costs[s, most + 1] = assign(T, weights, C, own, total, work)
     return True
 

@@ -4,14 +4,13 @@ The variance of a whole column is no measure of that: of two clusters of standar
 is 25 million. So the column is looked at through windows that hold a quarter of an average cluster's rows each. However
 large and however far apart the clusters are, fewer than a third of the windows reach from one into the next (each of
 the k - 1 gaps is in at most 1 / (4 k - 1) of them); the median width is that of a window inside a cluster, and an
-outlier does not touch it. It is told as the standard deviation of the normal distribution with such windows, so
+outlier does not touch it. It is given as the standard deviation of the normal distribution with such windows, so
 that a column without clusters has its own.
 """
 
 import numpy as np
 from scipy.special import ndtri
 
-from latently.data.tables.matrix import deviation_of
 from latently.distributions.inputs import Array
 
 # Widths below this share of the values are rounding, and below that share of the column's deviation as good as none.
@@ -20,6 +19,7 @@ SAMPLE_ROWS = 2048
 """Rows that the measure is taken on: a prior's scale need not be known to more than a few per cent."""
 
 _WINDOWS = 256
+_CELLS = 2**17  # entries of columns that are looked at together: they stay in the cache
 
 
 def within_deviation(X: Array, weights: Array, deviation: Array, k: int) -> Array:
@@ -35,33 +35,50 @@ def within_deviation(X: Array, weights: Array, deviation: Array, k: int) -> Arra
     >>> bool(within_deviation(apart, np.ones(2000), apart.std(axis=0), 2)[0] < 3 * x.std())
     True
     """
-    return np.minimum(deviation, [_column(column, weights, k) for column in X.T])
+    step = max(1, _CELLS // max(len(X), 1))
+    inside = [_columns(X[:, j : j + step], weights, k) for j in range(0, X.shape[1], step)]
+    return np.minimum(deviation, np.concatenate(inside))
 
 
-def _column(column: Array, weights: Array, k: int) -> float:
-    """Standard deviation of the normal distribution whose windows are as wide as a column's; infinite if none is."""
-    order = np.argsort(column)
-    values, part = column[order], 1 / (4 * k)
-    shares = np.cumsum(np.where(np.isnan(values), 0.0, weights[order]))
-    if not shares[-1] > 0:
-        return np.inf
+def _columns(X: Array, weights: Array, k: int) -> Array:
+    """(d,) standard deviations of the normal distributions whose windows are as wide as the columns'; infinite if none."""
+    T, part = np.ascontiguousarray(X.T), 1 / (4 * k)
+    order = np.argsort(T, axis=1)
+    values = np.take_along_axis(T, order, axis=1)
+    masses = np.where(np.isnan(values), 0.0, weights[order])
+    shares = np.cumsum(masses, axis=1)
     starts = (np.arange(_WINDOWS) + 0.5) / _WINDOWS * (1 - part)
-    low, high = values[np.searchsorted(shares, np.add.outer([0.0, part], starts) * shares[-1])]
-    widths = high - low
-    least = np.maximum(
-        _ROUNDING * np.maximum(np.abs(low), np.abs(high)), _NOTHING * deviation_of(values, weights[order])
-    )
-    widths = np.sort(widths[widths > least])
+    ends = np.append(starts, part + starts)
+    places = np.array([np.searchsorted(row, ends * row[-1]) for row in shares])
+    low, high = np.take_along_axis(values, places, axis=1).reshape(len(T), 2, -1).swapaxes(0, 1)
+    far = np.maximum(np.abs(low), np.abs(high))
+    least = np.maximum(_ROUNDING * far, _NOTHING * _deviations(values, masses)[:, None])
     # of a normal distribution the windows that start at the first and at the last quarter have the median width
     usual = ndtri((1 - part) / 4 + part) - ndtri((1 - part) / 4)
-    return float(widths[(len(widths) - 1) // 2] / usual) if len(widths) else np.inf
+    return _lower_medians(np.where(high - low > least, high - low, np.inf)) / usual
+
+
+def _lower_medians(widths: Array) -> Array:
+    """(d,) lower median of what is finite in each row; infinite where nothing is."""
+    counts = np.isfinite(widths).sum(axis=1)
+    middle = np.maximum(counts - 1, 0) // 2
+    return np.take_along_axis(np.sort(widths, axis=1), middle[:, None], axis=1)[:, 0]
+
+
+def _deviations(values: Array, masses: Array) -> Array:
+    """(d,) standard deviation of each row, even where the squares of its values are not numbers; NaN has no mass."""
+    seen = np.nan_to_num(values, nan=0.0)
+    size, total = np.abs(seen).max(axis=1, keepdims=True), masses.sum(axis=1, keepdims=True)
+    scaled, shares = seen / np.where(size > 0, size, 1.0), masses / np.where(total > 0, total, 1.0)
+    gaps = scaled - (shares * scaled).sum(axis=1, keepdims=True)
+    return np.asarray(size[:, 0] * np.sqrt((shares * gaps**2).sum(axis=1)))
 
 
 def shortest_scale(X: Array, weights: Array, k: int) -> Array:
     """(d,) mean of the shortest of k exponential clusters of every column, roughly; NaN in X is missing.
 
     Clusters of waiting times all begin at zero, so the lowest values are those of the cluster with the shortest, be
-    the others however long: the quantile of one in 16 k, told as the mean of the exponential distribution that has it.
+    the others however long: the quantile of one in 16 k, given as the mean of the exponential distribution that has it.
     Of a column that is one such cluster it is its mean; of several it is more by the share of the shortest. Infinite
     where no value is positive.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.sequences import Sequences
+from latently.distributions.probabilities import best_rows
 from latently.learn.engine.em import Fit, Step, em
 from latently.learn.engine.progress import progress
 from latently.learn.engine.reduce import reducing
@@ -18,7 +19,7 @@ from latently.learn.estimator.unconverged import warn_of_fit
 from latently.sequence.hmm.stored import StoredSequences
 from latently.sequence.inference.chain import Chain, ImpossibleSequence, first_rows, stationary
 from latently.sequence.model.hmm import HmmModel, HmmStatistics, ImpossibleRow, Params
-from latently.sequence.model.transitions import ChainRule, best_rows
+from latently.sequence.model.transitions import ChainRule
 
 DEAD = 1e-6
 """Share of the rows below which a state has died."""

@@ -37,9 +37,9 @@ class FixedMixin:
             raise ValueError(f'fixed["{name}"] and {name} say the same twice: give one of them')
         return own if given is None else given
 
-    def _fixed_rows(self, name: str, columns: int) -> Array:
-        """Fixed numbers (K, columns) of the states, NaN where they are learnt."""
-        given, shape = self._fixed(name), (self.n_components, columns)
+    def _fixed_rows(self, name: str, *each: int) -> Array:
+        """Fixed numbers (K, *each) of the states, NaN where they are learnt."""
+        given, shape = self._fixed(name), (self.n_components, *each)
         rows = np.full(shape, np.nan) if given is None else np.asarray(given, dtype=np.float64)
         if rows.shape != shape or np.isinf(rows).any():
             raise ValueError(f'fixed["{name}"] must be finite numbers (or NaN) of shape {shape}, got {given!r}')
@@ -61,3 +61,21 @@ def nearest(start: Array, fixed: Array) -> NDArray[np.intp]:
     """(K,) which row of the start (K, m) goes to each place, by the numbers that are fixed there."""
     gaps = np.nan_to_num(fixed[:, None] - start)
     return np.asarray(linear_sum_assignment((gaps**2).sum(axis=2))[1])
+
+
+def matched_within(start: Array, fixed: Array) -> Array:
+    """Starting values (K, M, d) of M parts in each of K states, in the order that is nearest to what is fixed.
+
+    Parts stay with those that they are in a state with.
+
+    Examples
+    --------
+    >>> start = np.array([[[0.0], [1.0]], [[8.0], [9.0]]])
+    >>> matched_within(start, np.array([[[np.nan], [8.2]], [[np.nan], [np.nan]]])).tolist()
+    [[[9.0], [8.2]], [[0.0], [1.0]]]
+    """
+    orders = [[nearest(part, known) for part in start] for known in fixed]
+    pairs = [[part[order] for part, order in zip(start, row, strict=True)] for row in orders]
+    gaps = np.nan_to_num(fixed[:, None] - np.array(pairs))
+    states = linear_sum_assignment((gaps**2).sum(axis=(2, 3)))[1]
+    return np.where(np.isnan(fixed), np.array([pairs[k][j] for k, j in enumerate(states)]), fixed)

@@ -4,17 +4,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from latently.distributions.components.gaussian.constraints import Constraints, read_constraints
+from latently.distributions.components.gaussian.fixed import FixedGaussianBlock
 from latently.distributions.components.gaussian.mixtures import GaussianMixtures, Mixtures
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.floor import Floor
+from latently.distributions.probabilities import filled_rows
 from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, covariance_start, nested_means
 from latently.sequence.hmm.base import BaseHMM
-from latently.sequence.hmm.gaussian import KINDS, gaussian_block
+from latently.sequence.hmm.gaussian import KINDS, gaussian_block, known
+from latently.sequence.hmm.fixed import matched_within
 from latently.sequence.inference.chain import Array
-from latently.sequence.model.transitions import check_prior, check_probabilities
+from latently.sequence.model.transitions import check_fixed, check_prior, check_probabilities
 
 
 @stores_parameters
@@ -48,7 +52,9 @@ class GMMHMM(BaseHMM):
     startprob, transmat, n_init, low_memory
         As in `GaussianHMM`.
     fixed
-        Parameters that are not learnt, by name: `startprob` and `transmat`.
+        Parameters that are not learnt, by name: `startprob`, `transmat`, `weights`, `means` and `covariances`, in
+        the shapes of the attributes, with NaN for what is learnt. A matrix of covariances is fixed as a whole or not
+        at all.
 
     Attributes
     ----------
@@ -70,6 +76,7 @@ class GMMHMM(BaseHMM):
         "c": "covars_",
         "w": "weights_",
     }
+    FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "weights", "means", "covariances")
 
     n_components: int = 1
     n_mix: int = 1
@@ -98,10 +105,39 @@ class GMMHMM(BaseHMM):
         d = X.shape[1] if X is not None else np.shape(self.means_)[-1]
         kind = {"tied": "full"}.get(self.covariance_type, self.covariance_type)
         inner = gaussian_block(d, kind, self._prior(d), None if X is None else Floor.of(X), self.params)
+        if found := self._constraints(kind, d):
+            inner = FixedGaussianBlock(**vars(inner), constraints=found)
         weights = check_prior("weights_prior", self.weights_prior, (self.n_components, self.n_mix))
         is_tied = self.covariance_type == "tied"
-        block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params)
+        block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params, self._fixed_weights())
         return Emission(block, np.arange(self.n_components))
+
+    def _constraints(self, kind: Any, d: int) -> Constraints | None:
+        """What is fixed of the K * M Gaussians; None if nothing is."""
+        given, G, M = dict[str, Array](), self.n_components * self.n_mix, self.n_mix
+        if self._fixed("means") is not None:
+            given["means"] = self._fixed_rows("means", M, d).reshape(G, d)
+        if self._fixed("covariances") is not None:
+            given["covariances"] = self._by_gaussian(self._fixed_rows("covariances", *self._covariance_shape(d)))
+        return read_constraints(given, None, None, kind=kind, k=G, d=d)
+
+    def _fixed_weights(self) -> Array:
+        """(K, M) fixed weights, NaN where they are learnt."""
+        return check_fixed('fixed["weights"]', self._fixed("weights"), (self.n_components, self.n_mix))
+
+    def _covariance_shape(self, d: int) -> tuple[int, ...]:
+        """Of the covariances of a state."""
+        M = self.n_mix
+        shapes = {"full": (M, d, d), "tied": (d, d), "diag": (M, d), "spherical": (M,)}
+        if self.covariance_type not in shapes:
+            raise ValueError(f"covariance_type must be one of {KINDS}, not {self.covariance_type!r}")
+        return shapes[self.covariance_type]
+
+    def _by_gaussian(self, covars: Array) -> Array:
+        """Covariances of the states as those of K * M Gaussians."""
+        if self.covariance_type == "tied":
+            return np.repeat(covars, self.n_mix, axis=0)
+        return covars.reshape(-1, *covars.shape[2:])
 
     def _prior(self, d: int) -> GaussianPrior:
         K, M = self.n_components, self.n_mix
@@ -143,28 +179,28 @@ class GMMHMM(BaseHMM):
         if means.ndim != 3 or means.shape[:2] != (K, M) or not np.isfinite(means).all():
             raise ValueError(f"means_ must have shape ({K}, {M}, columns), got {means.shape}")
         d, covars = means.shape[2], np.asarray(self.covars_, dtype=np.float64)
-        shapes = {"full": (K, M, d, d), "tied": (K, d, d), "diag": (K, M, d), "spherical": (K, M)}
-        if kind not in shapes or covars.shape != shapes[kind]:
+        if covars.shape != (K, *self._covariance_shape(d)):
             raise ValueError(f"covars_ have shape {covars.shape}, which is not that of {kind!r} for these means")
         matrices = kind in ("full", "tied")
         if not np.isfinite(covars).all() or ((np.linalg.eigvalsh(covars) if matrices else covars) <= 0).any():
             raise ValueError(f"covars_ of kind {kind!r} must be positive{' definite' if matrices else ''}")
-        flat = np.repeat(covars, M, axis=0) if kind == "tied" else covars.reshape(K * M, *covars.shape[2:])
-        own = GaussianParams.in_own_units({"tied": "full"}.get(kind, kind), means.reshape(K * M, d), flat)  # type: ignore[arg-type]
+        shape: Any = {"tied": "full"}.get(kind, kind)
+        own = GaussianParams.in_own_units(shape, means.reshape(K * M, d), self._by_gaussian(covars))
         return Mixtures(weights, own)
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
-        if kind not in KINDS:
-            raise ValueError(f"covariance_type must be one of {KINDS}, not {kind!r}")
-        needed = "m" in self.init_params or not self._has("means_")
         # "tied" is within a state: one full matrix for each
-        shape = {"tied": "full"}.get(kind, kind)
-        means = nested_means(data, K, M, rng) if needed else np.asarray(self.means_, dtype=np.float64)
+        each, shape = self._covariance_shape(X.shape[1]), {"tied": "full"}.get(kind, kind)
+        if self._starts("m"):
+            means = matched_within(nested_means(data, K, M, rng), self._fixed_rows("means", M, X.shape[1]))
+        else:
+            means = np.asarray(self.means_, dtype=np.float64)
         flat = covariance_start(X, means, shape, K if kind == "tied" else K * M, self.min_covar)
-        covars = flat if kind == "tied" else flat.reshape(K, M, *flat.shape[1:])
-        return {"weights_": np.full((K, M), 1 / M), "means_": means, "covars_": covars}
+        covars = known(self._fixed("covariances"), flat.reshape(K, *each))
+        weights = filled_rows(np.full((K, M), 1 / M), self._fixed_weights())
+        return {"weights_": weights, "means_": means, "covars_": covars}
 
     def _store_theta(self, theta: Mixtures) -> None:
         K, M = theta.weights.shape

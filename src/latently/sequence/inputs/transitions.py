@@ -8,6 +8,7 @@ from scipy import special
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk
+from latently.distributions.probabilities import best_rows
 from latently.learn.engine.protocol import Statistics
 from latently.sequence.emissions.base import Emission
 from latently.sequence.hmm.filtering import looking_ahead
@@ -16,7 +17,7 @@ from latently.sequence.inference.chain import Array, ImpossibleSequence, Ints, f
 from latently.sequence.inference.viterbi import in_groups, with_pointers
 from latently.sequence.inputs.table import Columns, Units
 from latently.sequence.model.hmm import ImpossibleRow, as_doubles, lengths_of, mask
-from latently.sequence.model.transitions import ChainRule, best_rows
+from latently.sequence.model.transitions import ChainRule
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from latently.distributions.probabilities import best_rows, filled_rows, n_free
 from latently.sequence.inference.chain import Array, Chain, stationary
 
 # How far from one the sum of probabilities may be.
@@ -101,9 +102,8 @@ class ChainRule:
 
     def n_parameters(self) -> int:
         """Free probabilities: those that are not fixed, and one less for each sum that is given."""
-        start = max(int(np.isnan(self.start).sum()) - 1, 0)
-        rows = int(np.maximum(np.isnan(self.transition).sum(axis=1) - 1, 0).sum())
-        return ("s" in self.learn and not self.is_stationary) * start + ("t" in self.learn) * rows
+        is_start_learnt = "s" in self.learn and not self.is_stationary
+        return is_start_learnt * n_free(self.start) + ("t" in self.learn) * n_free(self.transition)
 
     def _stationary_update(self, old: Array, closed: Array, first: Array, transitions: Array) -> Array:
         """Transitions that are best when they also have to explain the first states."""
@@ -132,17 +132,6 @@ class ChainRule:
         return tries[int(np.argmax(values))]
 
 
-def best_rows(counts: Array, prior: Array, old: Array, fixed: Array) -> Array:
-    """Most probable distributions for these counts; fixed entries stay, and so does a row without counts."""
-    free = np.isnan(fixed)
-    wanted = np.maximum(counts + prior - 1, 0.0) * free
-    total = wanted.sum(axis=-1, keepdims=True)
-    counted = total > 0
-    mass = 1.0 if free.all() else 1 - np.nansum(fixed, axis=-1, keepdims=True)
-    learnt = wanted * (mass / np.where(counted, total, 1.0))
-    return np.where(counted, np.where(free, learnt, fixed), old)
-
-
 def _log_dirichlet(prior: Array, p: Array) -> float:
     if (prior == 1).all():
         return 0.0
@@ -161,12 +150,5 @@ def _with_start(A: Array, first: Array, counts: Array) -> tuple[float, Array]:
 
 def random_chain(K: int, rule: ChainRule, rng: np.random.RandomState) -> Chain:
     """A chain that tends to stay where it is, a little different each time, with what is fixed at its value."""
-    start = np.where(np.isnan(rule.start), rng.dirichlet(np.full(K, 10.0)), 0.0)
-    A = np.where(np.isnan(rule.transition), rng.dirichlet(np.full(K, 5.0), size=K) + np.eye(K), 0.0)
-    return Chain(_filled(start[None], rule.start[None])[0], _filled(A, rule.transition))
-
-
-def _filled(free: Array, fixed: Array) -> Array:
-    mass = 1 - np.nansum(fixed, axis=1, keepdims=True)
-    total = free.sum(axis=1, keepdims=True)
-    return np.asarray(np.nan_to_num(fixed) + free / np.where(total > 0, total, 1.0) * mass)
+    start, A = rng.dirichlet(np.full(K, 10.0)), rng.dirichlet(np.full(K, 5.0), size=K) + np.eye(K)
+    return Chain(filled_rows(start, rule.start), filled_rows(A, rule.transition))

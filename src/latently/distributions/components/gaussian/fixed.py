@@ -10,6 +10,7 @@ from latently.distributions.components.gaussian.constraints import Constraints
 from latently.distributions.components.gaussian.frame import unit_frame
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.slab import Mask
+from latently.distributions.inputs import Array
 from latently.distributions.unconstrained import Directions
 
 
@@ -26,6 +27,10 @@ class FixedGaussianBlock(GaussianBlock):
         """Means and covariances that keep to the constraints."""
         limits = self._limits_of_moments()
         return theta if limits is None else replace(limits.project(theta), weights=theta.weights)
+
+    def reseed(self, theta: GaussianParams, k: int, X: Array) -> GaussianParams:
+        """Move a component to these rows, as far as it is free."""
+        return self.constrained(super().reseed(theta, k, X))
 
     def n_parameters(self, theta: GaussianParams) -> int:
         """What is learnt and not fixed."""

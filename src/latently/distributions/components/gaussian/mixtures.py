@@ -12,8 +12,9 @@ from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian import gradient
 from latently.distributions.components.gaussian.block import GaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.distributions.components.slab import FEW, Ints, PerComponent, Slab, safe_log
+from latently.distributions.components.slab import FEW, Ints, Mask, PerComponent, Slab, safe_log
 from latently.distributions.inputs import Array
+from latently.distributions.probabilities import best_rows, filled_rows, n_free
 from latently.distributions.statistics import Moments
 from latently.distributions.unconstrained import (
     Directions,
@@ -48,22 +49,24 @@ class MixtureMoments(Additive):
 
 @dataclass(frozen=True, eq=False)
 class WithinLimits:
-    """One covariance for the M Gaussians of a component, above a floor."""
+    """One covariance for the M Gaussians of a component, above a floor; what is fixed stays."""
 
     block: GaussianBlock
     M: int
 
     def means(self, params: GaussianParams, best: Array, mass: Array) -> Array:
-        """Any means."""
-        return best
+        """Any means that are not fixed."""
+        fixed = self.block._limits_of_moments()
+        return best if fixed is None else fixed.means(params, best, mass)
 
     def covariances(self, best: Array, mass: Array) -> Array:
         """Averages of those without limits."""
-        d = best.shape[-1]
+        fixed, d = self.block._limits_of_moments(), best.shape[-1]
         shares, each = mass.reshape(-1, self.M, 1, 1), best.reshape(-1, self.M, d, d)
         total = shares.sum(axis=1)
         pooled = np.where(total > 0, (shares * each).sum(axis=1) / np.where(total > 0, total, 1.0), each[:, 0])
-        return np.repeat(self.block._raised(pooled), self.M, axis=0)
+        shared = np.repeat(self.block._raised(pooled), self.M, axis=0)
+        return shared if fixed is None else fixed.covariances(shared, mass)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +83,15 @@ class GaussianMixtures(Block):
         (K, M) Dirichlet parameters.
     learn
         "w" for the weights, and as in `GaussianBlock`.
+    fixed_weights
+        (K, M) weights that are not learnt, NaN for those that are.
     """
 
     gaussians: GaussianBlock | None = None
     is_tied: bool = False
     weights_prior: Array | None = None
     learn: str = "wmc"
+    fixed_weights: Array | None = None
 
     @property
     def _inner(self) -> GaussianBlock:
@@ -126,10 +132,13 @@ class GaussianMixtures(Block):
             parts = free.update_within(theta.parts, stats.moments, limits)
         else:
             parts = self._inner.update(theta.parts, stats.moments)
-        counts = np.maximum(stats.counts + self._pseudo(), 0.0)
-        total = counts.sum(axis=1, keepdims=True)
-        learnt = (total > FEW * stats.weight.max()) & ("w" in self.learn)
-        return Mixtures(np.where(learnt, counts / np.where(total > 0, total, 1.0), theta.weights), parts)
+        best = best_rows(stats.counts, self._pseudo() + 1, theta.weights, self._fixed(theta))
+        learnt = ((stats.counts + self._pseudo()).sum(axis=1) > FEW * stats.weight.max()) & ("w" in self.learn)
+        return Mixtures(np.where(learnt[:, None], best, theta.weights), parts)
+
+    def _fixed(self, theta: Mixtures) -> Array:
+        """(K, M) fixed weights, NaN for those that are learnt."""
+        return np.full(theta.weights.shape, np.nan) if self.fixed_weights is None else self.fixed_weights
 
     def without_prior(self) -> Self:
         """The same components under flat priors."""
@@ -150,12 +159,8 @@ class GaussianMixtures(Block):
 
     def n_parameters(self, theta: Mixtures) -> int:
         """Weights, means and covariances, as far as they are learnt."""
-        K, M = theta.weights.shape
-        own = self._inner.n_parameters(theta.parts)
-        if self.is_tied and "c" in self.learn:
-            d = theta.parts.means.shape[1]
-            own -= K * (M - 1) * d * (d + 1) // 2
-        return int(("w" in self.learn) * K * (M - 1) + own)
+        own = int((~self._inner_directions(theta).at_bound).sum())
+        return ("w" in self.learn) * n_free(self._fixed(theta)) + own
 
     def observed(self, stats: MixtureMoments) -> Array:
         """Weight of the observed entries."""
@@ -169,7 +174,7 @@ class GaussianMixtures(Block):
         """Spread the Gaussians of a component over these rows."""
         M = theta.weights.shape[1]
         weights, means = theta.weights.copy(), theta.parts.means
-        weights[k] = 1 / M
+        weights[k] = filled_rows(np.full(M, 1 / M), self._fixed(theta)[k])
         for m, rows in enumerate(np.array_split(X, M)):
             if len(rows):
                 means = self._inner.reseed(replace(theta.parts, means=means), k * M + m, rows).means
@@ -185,18 +190,23 @@ class GaussianMixtures(Block):
 
     def pack(self, theta: Mixtures) -> Array:
         """Logits of the weights, then means and covariances."""
-        return np.concatenate([logits(theta.weights, True), gradient.pack(self._cut(theta))])
+        return np.concatenate([logits(theta.weights, self._free(theta)), gradient.pack(self._cut(theta))])
 
     def unpack(self, theta: Mixtures, reader: Reader) -> Mixtures:
         """Weights and Gaussians."""
-        weights, parts = from_logits(reader, theta.weights, True), gradient.unpack(self._cut(theta), reader)
+        weights = from_logits(reader, theta.weights, self._free(theta))
+        parts = gradient.unpack(self._cut(theta), reader)
         if self.is_tied:
             parts = replace(parts, covariances=np.repeat(parts.covariances, theta.weights.shape[1], axis=0))
-        return Mixtures(weights, parts)
+        return Mixtures(weights, self._inner.constrained(parts))
+
+    def _free(self, theta: Mixtures) -> Mask:
+        """(K, M) which weights are learnt."""
+        return np.isnan(self._fixed(theta))
 
     def gradient(self, theta: Mixtures, stats: MixtureMoments) -> Array:
         """Gradient of log-likelihood and log prior in the vector."""
-        weights = logit_gradient(stats.counts + self._pseudo(), theta.weights)
+        weights = logit_gradient(stats.counts + self._pseudo(), theta.weights, self._free(theta))
         if not self.is_tied:
             return np.concatenate([weights, self._inner.gradient(theta.parts, stats.moments)])
         means, inner = gradient.gradients(theta.parts, stats.moments, self._inner._prior())
@@ -206,14 +216,18 @@ class GaussianMixtures(Block):
 
     def directions(self, theta: Mixtures) -> Directions:
         """Those of the weights, means and covariances."""
-        weights = Directions.logits(theta.weights).if_learnt("w" in self.learn)
-        own = gradient.directions(theta.parts, self.learn)
-        if self.is_tied:
-            M, d = theta.weights.shape[1], theta.parts.means.shape[1]
-            kept = np.repeat(np.arange(len(theta.parts.means)) % M == 0, d * (d + 1) // 2)
-            kept = np.concatenate([np.ones(theta.parts.means.size, dtype=bool), kept])
-            own = Directions(own.unit[kept], own.row[kept], own.at_bound[kept])
-        return Directions.joined([weights, own])
+        weights = Directions.logits(theta.weights, self._free(theta)).if_learnt("w" in self.learn)
+        return Directions.joined([weights, self._inner_directions(theta)])
+
+    def _inner_directions(self, theta: Mixtures) -> Directions:
+        """Those of means and covariances, with each covariance once."""
+        own = self._inner.directions(theta.parts)
+        if not self.is_tied:
+            return own
+        M, d = theta.weights.shape[1], theta.parts.means.shape[1]
+        kept = np.repeat(np.arange(len(theta.parts.means)) % M == 0, d * (d + 1) // 2)
+        kept = np.concatenate([np.ones(theta.parts.means.size, dtype=bool), kept])
+        return Directions(own.unit[kept], own.row[kept], own.at_bound[kept])
 
     # talking to distributions
 
