@@ -82,7 +82,7 @@ def zuko_score(train: Any, test: Any, seed: int) -> Any:
 def integral(model: Any, mixture: Any, train: Any) -> float:
     """Of the density: on a grid in two dimensions, by draws from a mixture in more."""
     if train.shape[1] > 2:
-        draws = mixture.sample(200_000, random_state=0)[0]
+        draws = mixture.sample(200_000)[0]
         return float(np.exp(model.score_samples(draws) - mixture.score_samples(draws)).mean())
     axes = [
         np.linspace(low - 1.5, high + 1.5, 500) for low, high in zip(train.min(axis=0), train.max(axis=0), strict=True)
