@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 Relation = Literal["copy", "unit", "function", "determines"]
 _KINDS: Final = ("numeric", "ordinal", "categorical", "date", "text")
 _FIRST: Final = 1000  # rows that are looked at before all of them
-_MOST_COLUMNS: Final = 150
+MOST_COLUMNS: Final = 150
 _ALARM: Final = 1e-4  # chance over all pairs that luck alone leaves as few exceptions
 _EXCEPTIONS: Final = 0.005
 _SHUFFLES: Final = 10
@@ -97,7 +97,7 @@ def exact_relations(columns: tuple[Column, ...], sample: Ints) -> list[Exact]:
     [('city', 'land', 'determines')]
     """
     coded = [made for made in (_coded(c, sample) for c in columns if c.kind in _KINDS) if made is not None]
-    coded = coded[:_MOST_COLUMNS]
+    coded = coded[:MOST_COLUMNS]
     first = np.random.default_rng(0).permutation(len(sample))[:_FIRST]
     head = [(c, c.codes[first]) for c in coded]
     limit = float(np.log(_ALARM / max(len(head) * (len(head) - 1), 1)))
@@ -119,9 +119,7 @@ def _coded(column: Column, sample: Ints) -> _Coded | None:
     return _Coded(column, x, codes, len(different))
 
 
-def _between(
-    a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, sample: Ints, limit: float
-) -> list[Exact]:
+def _between(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, sample: Ints, limit: float) -> list[Exact]:
     """What two columns fix of each other; a copy or a unit is told once, as one of the column with the shorter name."""
     if len(b.column.name) < len(a.column.name):
         a, b, a_head, b_head = b, a, b_head, a_head
@@ -170,7 +168,7 @@ def _determined(a: _Coded, b: _Coded, sample: Ints, limit: float) -> Exact | Non
 
 
 def _cells(x: Ints, y: Ints, size: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    """The pair of values of each row, how many rows each pair has, and whether it is the main one of its first value."""
+    """The pair of values of each row, how many rows each pair has, and whether it is the main one of a value."""
     cells, places, counts = np.unique(x * size + y, return_inverse=True, return_counts=True)
     owners = cells // size
     order = np.lexsort((counts, owners))

@@ -15,7 +15,7 @@ from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short, stamp
 
 Values = NDArray[np.float64]
-_MOST_COLUMNS: Final = 30
+MOST_COLUMNS: Final = 30
 _LEAST_ROWS: Final = 50
 _BROKEN: Final = 0.01  # share of the rows that may break a rule
 _BY_CHANCE: Final = 0.1  # share of the rows that would break it, were the columns independent
@@ -49,8 +49,8 @@ def rules(columns: tuple[Column, ...], rows: NDArray[np.int64]) -> list[Finding]
     """
     if len(rows) < _LEAST_ROWS:
         return []
-    dates = [c for c in columns if c.kind == "date"][:_MOST_COLUMNS]
-    numbers = [c for c in columns if c.kind == "numeric" and not c.levels][:_MOST_COLUMNS]
+    dates = [c for c in columns if c.kind == "date"][:MOST_COLUMNS]
+    numbers = [c for c in columns if c.kind == "numeric" and not c.levels][:MOST_COLUMNS]
     pairs = [*combinations(dates, 2), *combinations(numbers, 2)]
     limit = float(np.log(_ALARM / max(len(pairs), 1)))
     broken = [rule for a, b in pairs if (rule := _order(a, b, rows, limit)) is not None]
@@ -109,7 +109,7 @@ def _has_edge(x: Values, y: Values, *, is_date: bool) -> bool:
 
 
 def _one_unit(x: Values, y: Values) -> bool:
-    """Whether two numbers may be of one unit: as many decimals, and often nearly equal, but seldom just the wrong way."""
+    """Whether two numbers may be of one unit: as many decimals, often nearly equal, seldom just the wrong way."""
     if _places(x) != _places(y):
         return False
     if min(x.min(), y.min()) < 0:
