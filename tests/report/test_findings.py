@@ -70,7 +70,7 @@ def test_an_end_before_its_start(found):
 def test_a_slipped_decimal_point(found):
     (slip,) = of_kind(found, "anomaly", "height")[:1]
     assert slip["rows"] == [10]
-    assert "ten times too large" in slip["text"]
+    assert "about ten times what the other rows let expect" in slip["text"]
     assert slip["effect"] == 10
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from latently.cluster import Mixture
-from latently.report.study.association import classed, compare, ranked
+from latently.report.study.aspects import classed, ranked
+from latently.report.study.association import compare
 from latently.report.study.curves import Curve, fit_curve
 from latently.report.study.evidence import belief, beliefs, share_interval
 from latently.report.study.groups import _told

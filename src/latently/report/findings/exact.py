@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
+from latently.report.findings.luck import log_chance
 from latently.report.study.columns import Column
 from latently.report.study.words import cut, listed, number, short
 
@@ -15,9 +16,11 @@ Ints = NDArray[np.int64]
 Relation = Literal["copy", "unit", "function", "determines"]
 _KINDS: Final = ("numeric", "ordinal", "categorical", "date", "text")
 _FIRST: Final = 1000  # rows that are looked at before all of them
-_MOST_COLUMNS: Final = 150
-_CHANCE: Final = -14.0  # log of the chance that repeats agree by luck, for each pair
+MOST_COLUMNS: Final = 150
+_ALARM: Final = 1e-4  # chance over all pairs that luck alone leaves as few exceptions
 _EXCEPTIONS: Final = 0.005
+_SHUFFLES: Final = 10
+_FEW: Final = 0.1  # exceptions for each that a shuffled column would leave
 _LEAST_VALUES: Final = 10  # of two numbers that are a function of each other
 
 
@@ -61,7 +64,6 @@ class _Coded:
     values: NDArray[np.float64]
     codes: Ints
     size: int
-    agree: float  # log of the chance that two rows agree
 
     @property
     def is_number(self) -> bool:
@@ -95,29 +97,29 @@ def exact_relations(columns: tuple[Column, ...], sample: Ints) -> list[Exact]:
     [('city', 'land', 'determines')]
     """
     coded = [made for made in (_coded(c, sample) for c in columns if c.kind in _KINDS) if made is not None]
-    coded = coded[:_MOST_COLUMNS]
+    coded = coded[:MOST_COLUMNS]
     first = np.random.default_rng(0).permutation(len(sample))[:_FIRST]
     head = [(c, c.codes[first]) for c in coded]
+    limit = float(np.log(_ALARM / max(len(head) * (len(head) - 1), 1)))
     found = []
     for i, (a, a_head) in enumerate(head):
         for b, b_head in head[i + 1 :]:
-            found += _between(a, b, a_head, b_head, first, sample)
+            found += _between(a, b, a_head, b_head, first, sample, limit)
     return found
 
 
 def _coded(column: Column, sample: Ints) -> _Coded | None:
     x = column.raw[sample]
     seen = ~np.isnan(x)
-    different, places, counts = np.unique(x[seen], return_inverse=True, return_counts=True)
+    different, places = np.unique(x[seen], return_inverse=True)
     if len(different) < 2:
         return None
     codes = np.full(len(x), -1, dtype=np.int64)
     codes[seen] = places
-    shares = counts / counts.sum()
-    return _Coded(column, x, codes, len(different), float(np.log((shares**2).sum())))
+    return _Coded(column, x, codes, len(different))
 
 
-def _between(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, sample: Ints) -> list[Exact]:
+def _between(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, sample: Ints, limit: float) -> list[Exact]:
     """What two columns fix of each other; a copy or a unit is told once, as one of the column with the shorter name."""
     if len(b.column.name) < len(a.column.name):
         a, b, a_head, b_head = b, a, b_head, a_head
@@ -126,7 +128,7 @@ def _between(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints, first: Ints, samp
     found = [
         relation
         for source, target, s, t in ((a, b, a_head, b_head), (b, a, b_head, a_head))
-        if _may_determine(source, target, s, t) and (relation := _determined(source, target, sample)) is not None
+        if _may_determine(source, target, s, t) and (relation := _determined(source, target, sample, limit)) is not None
     ]
     if len(found) == 2 and not found[0].rows and not found[1].rows:
         one, other = found[0].source, found[0].target
@@ -148,26 +150,43 @@ def _may_determine(a: _Coded, b: _Coded, a_head: Ints, b_head: Ints) -> bool:
     return bool((last[a_head[both]] == b_head[both]).mean() > 0.97)
 
 
-def _determined(a: _Coded, b: _Coded, sample: Ints) -> Exact | None:
+def _determined(a: _Coded, b: _Coded, sample: Ints, limit: float) -> Exact | None:
     """Whether each value of one column goes with one value of the other, beyond what luck would bring."""
     both = np.flatnonzero((a.codes >= 0) & (b.codes >= 0))
-    cells, places, counts = np.unique(a.codes[both] * b.size + b.codes[both], return_inverse=True, return_counts=True)
-    owners = cells // b.size
-    order = np.lexsort((counts, owners))
-    last = np.r_[owners[order][1:] != owners[order][:-1], True]
-    main = np.zeros(len(cells), dtype=bool)
-    main[order[last]] = True
+    x, y = a.codes[both], b.codes[both]
+    places, counts, main = _cells(x, y, b.size)
     wrong = both[~main[places]]
-    repeats = len(both) - int(last.sum())
-    if len(wrong) > _EXCEPTIONS * len(both) or len(wrong) > 0.02 * repeats or repeats * b.agree > _CHANCE:
+    if len(wrong) > _EXCEPTIONS * len(both) or not _surprises(x, y, b.size, len(wrong), limit):
         return None
-    if len(wrong) and (counts[~main].max() > 2 or len(both) / last.sum() < 8):
+    if len(wrong) and (counts[~main].max() > 2 or len(both) / main.sum() < 8):
         return None  # a value of its own, or too few rows for each value to call others exceptions
     one, other = short(a.column.name), short(b.column.name)
     but = f" in all but {len(wrong)} of {len(both)} rows" if len(wrong) else ""
     text = f"{one} fixes {other}: each {one} has one {other}{but}"
     rows = tuple(int(row) for row in sample[wrong])
     return Exact(a.column.name, b.column.name, "determines", rows, len(both), text)
+
+
+def _cells(x: Ints, y: Ints, size: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    """The pair of values of each row, how many rows each pair has, and whether it is the main one of a value."""
+    cells, places, counts = np.unique(x * size + y, return_inverse=True, return_counts=True)
+    owners = cells // size
+    order = np.lexsort((counts, owners))
+    main = np.zeros(len(cells), dtype=bool)
+    main[order[np.r_[owners[order][1:] != owners[order][:-1], True]]] = True
+    return places, counts, main
+
+
+def _surprises(x: Ints, y: Ints, size: int, wrong: int, limit: float) -> bool:
+    """Whether a shuffled column would leave far more exceptions: one that hardly varies is fixed by everything."""
+    other = len(y) - int(np.bincount(y).max())  # exceptions to its most common value, the most that luck can leave
+    if log_chance(wrong, other) > limit:
+        return False
+    rng, left = np.random.default_rng(0), []
+    for _ in range(_SHUFFLES):
+        _, counts, main = _cells(x, rng.permutation(y), size)
+        left.append(int(counts[~main].sum()))
+    return log_chance(wrong, float(np.mean(left))) <= limit and wrong <= _FEW * np.mean(left)
 
 
 def _line(a: _Coded, b: _Coded, first: Ints) -> Exact | None:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from latently.report.findings.blocks import Block, blocks
 from latently.report.findings.exact import Exact
 from latently.report.findings.sentences import told
-from latently.report.study.association import Aspect, Pair, rank_correlation
+from latently.report.study.aspects import Aspect
+from latently.report.study.association import Pair, rank_correlation
 from latently.report.study.evidence import belief
 from latently.report.study.study import Study
 from latently.report.study.words import cut, listed, short
@@ -25,7 +26,7 @@ def grouped(
     sure: Pairs,
     strengths: dict[tuple[int, int], float],
     exact: list[Exact],
-    clock: str | None = None,
+    clocks: frozenset[str] = frozenset(),
 ) -> list[dict[str, Any]]:
     """Group the pairs of columns that depend on each other, and say each group in a sentence.
 
@@ -39,8 +40,8 @@ def grouped(
         How strong each is.
     exact
         Columns that follow from another: a copy is left out, and what one column fixes is told elsewhere.
-    clock
-        The column of time, if trends along it are told elsewhere.
+    clocks
+        The column of time and parts of it, if trends along it are told elsewhere.
     """
     d = len(study.aspects)
     ordered = np.array([aspect.is_graded for aspect in study.aspects], dtype=bool)
@@ -54,8 +55,8 @@ def grouped(
     names = [aspect.name for aspect in study.aspects]
     for table in (links, moves):
         _forget(table, names, exact)
-        if clock in names:  # what columns do along time is told as trend and season
-            table[names.index(clock)], table[:, names.index(clock)] = 0.0, 0.0
+        for at in (names.index(clock) for clock in clocks if clock in names):
+            table[at], table[:, at] = 0.0, 0.0  # what columns do along time is told as trend and season
     tests = d * (d - 1) // 2
     return [_group(study, block, sure, tests) for block in blocks(links, moves, ordered)]
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr, stdtr
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
 from latently.report.findings.rank import importance
-from latently.report.study.association import Aspect
+from latently.report.study.aspects import Aspect
 from latently.report.study.evidence import belief
 from latently.report.study.order import inflation, memory
 from latently.report.study.study import Study
@@ -21,6 +21,7 @@ from latently.report.study.words import cut, listed, short
 Values = NDArray[np.float64]
 Ints = NDArray[np.intp]
 ALARM: Final = 0.003  # chance of a false alarm over all tests
+_POOLED: Final = 0.01  # chance that a difference of shares in all rows is luck, over all pairs
 _LEAST: Final = 0.1  # of a correlation
 _LEAST_RATE: Final = 0.01  # of a difference of shares
 _LEAST_ROWS: Final = 10  # of a group
@@ -217,8 +218,8 @@ def _turned_rates(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]], test
                 continue
             for y, x in ((first, second), (second, first)):
                 found = _rates(_counts(y, x, group))
-                if found is not None and (p := _turned(found)) <= ALARM / tests:
-                    yield _told_rates(y, x, group, found, p, tests)
+                if found is not None and _is_turned(found, len(pairs), tests):
+                    yield _told_rates(y, x, group, found, _p_pool(found), len(pairs))
                     break
 
 
@@ -247,17 +248,24 @@ def _rates(counts: Values) -> _Rates | None:
     return _Rates(float(pooled[1] - pooled[0]), float(error), within, float(np.sqrt(weights**2 @ spread)))
 
 
-def _turned(found: _Rates) -> float:
-    """P-value that there is no difference in all rows, or that it is as large within strata; 1 if not turned."""
+def _is_turned(found: _Rates, pairs: int, tests: int) -> bool:
+    """Whether there is a difference in all rows, and another within strata, on the other side of zero.
+
+    The first is asked once for each pair of columns, the second in all strata.
+    """
     if found.pool * found.within >= 0 or abs(found.within) < _LEAST_RATE or abs(found.pool) < _LEAST_RATE:
-        return 1.0
+        return False
     apart = abs(found.pool - found.within) / max(found.within_error, 1e-9)
-    return float(2 * max(ndtr(-abs(found.pool) / max(found.pool_error, 1e-9)), ndtr(-apart)))
+    return _p_pool(found) <= _POOLED / pairs and float(2 * ndtr(-apart)) <= ALARM / tests
+
+
+def _p_pool(found: _Rates) -> float:
+    return float(2 * ndtr(-abs(found.pool) / max(found.pool_error, 1e-9)))
 
 
 def _each(group: Aspect) -> str:
     """Strata in words: classes, or stretches of a number."""
-    is_cut = group.labels[-1] in ("high", "highest") or group.labels[0].startswith("class ")
+    is_cut = group.labels[-1] in ("high", "highest")
     return f"stretches of equal {short(group.name)}" if is_cut else f"each {short(group.name)}"
 
 

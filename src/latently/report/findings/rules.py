@@ -9,15 +9,19 @@ from numpy.typing import NDArray
 
 from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
+from latently.report.findings.luck import log_chance
 from latently.report.findings.rank import importance
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short, stamp
 
 Values = NDArray[np.float64]
-_MOST_COLUMNS: Final = 30
+MOST_COLUMNS: Final = 30
 _LEAST_ROWS: Final = 50
 _BROKEN: Final = 0.01  # share of the rows that may break a rule
 _BY_CHANCE: Final = 0.1  # share of the rows that would break it, were the columns independent
+_ALARM: Final = 1e-4  # chance over all pairs that independent columns break a rule so seldom
+_NEAR: Final = 1.25  # ratio of two numbers that are close to the edge of a rule
+_AT_EDGE: Final = 0.05  # share of the rows that are near the edge of a rule
 _HEAD: Final = 64
 _LISTED: Final = 200
 
@@ -45,14 +49,15 @@ def rules(columns: tuple[Column, ...], rows: NDArray[np.int64]) -> list[Finding]
     """
     if len(rows) < _LEAST_ROWS:
         return []
-    dates = [c for c in columns if c.kind == "date"]
-    numbers = [c for c in columns if c.kind == "numeric" and not c.levels][:_MOST_COLUMNS]
-    broken = [rule for a, b in combinations(dates[:_MOST_COLUMNS], 2) if (rule := _order(a, b, rows)) is not None]
-    broken += [rule for a, b in combinations(numbers, 2) if (rule := _order(a, b, rows)) is not None]
-    return [*map(_impossible, broken), *map(_follows, _arithmetic(numbers, rows))]
+    dates = [c for c in columns if c.kind == "date"][:MOST_COLUMNS]
+    numbers = [c for c in columns if c.kind == "numeric" and not c.levels][:MOST_COLUMNS]
+    pairs = [*combinations(dates, 2), *combinations(numbers, 2)]
+    limit = float(np.log(_ALARM / max(len(pairs), 1)))
+    broken = [rule for a, b in pairs if (rule := _order(a, b, rows, limit)) is not None]
+    return [*map(_impossible, _told_once(broken)), *map(_follows, _arithmetic(numbers, rows))]
 
 
-def _order(a: Column, b: Column, rows: NDArray[np.int64]) -> Rule | None:
+def _order(a: Column, b: Column, rows: NDArray[np.int64], limit: float) -> Rule | None:
     """Whether one column is never above the other, but for a few rows that are far from keeping to it."""
     x, y = a.raw[rows], b.raw[rows]
     both = ~(np.isnan(x) | np.isnan(y))
@@ -61,20 +66,27 @@ def _order(a: Column, b: Column, rows: NDArray[np.int64]) -> Rule | None:
         return None
     if above > n / 2:
         a, b, x, y = b, a, y, x
-    gap, luck = (y - x)[both], _luck(x[both], y[both])
-    wrong = gap < 0
-    if luck < _BY_CHANCE or np.median(-gap[wrong]) < np.quantile(gap[~wrong], 0.25) or not _has_edge(gap[~wrong]):
+    wrong = (y - x)[both] < 0
+    if not (_surprises(x[both], y[both], limit) and _has_edge(x[both], y[both], is_date=a.kind == "date")):
         return None
     places = rows[np.flatnonzero(both)[wrong]]
+    code = f"df[df[{name(b.name)}] < df[{name(a.name)}]]"
+    return Rule((b.name, a.name), _broken(a, b, places, n), tuple(map(int, places[:_LISTED])), n, code)
+
+
+def _broken(a: Column, b: Column, places: NDArray[np.int64], n: int) -> str:
     is_date = a.kind == "date"
     low, high = (stamp(float(c.raw[places[0]])) if is_date else number(float(c.raw[places[0]])) for c in (b, a))
-    verb, usual = ("before", "never") if is_date else ("below", "never")
-    text = (
-        f"{short(b.name)} is {verb} {short(a.name)} in {counted(len(places), 'row')} ({low} and {high} in row "
-        f"{places[0]}), {usual} in the other {n - len(places)}"
+    return (
+        f"{short(b.name)} is {'before' if is_date else 'below'} {short(a.name)} in {counted(len(places), 'row')} "
+        f"({low} and {high} in row {places[0]}), never in the other {n - len(places)}"
     )
-    code = f"df[df[{name(b.name)}] < df[{name(a.name)}]]"
-    return Rule((b.name, a.name), text, tuple(map(int, places[:_LISTED])), n, code)
+
+
+def _surprises(x: Values, y: Values, limit: float) -> bool:
+    """Whether independent columns would break the rule far more often."""
+    luck = _luck(x, y)
+    return luck >= _BY_CHANCE and log_chance(int((x > y).sum()), luck * len(x)) <= limit
 
 
 def _luck(x: Values, y: Values) -> float:
@@ -82,10 +94,39 @@ def _luck(x: Values, y: Values) -> float:
     return float(np.searchsorted(np.sort(y), x, side="left").mean() / len(y))
 
 
-def _has_edge(gap: Values) -> bool:
-    """Whether differences crowd at zero rather than thin out towards it, as those of a rule do."""
-    middle = float(np.median(gap))
-    return middle == 0 or bool((gap < 0.25 * middle).mean() > 0.05)
+def _has_edge(x: Values, y: Values, *, is_date: bool) -> bool:
+    """Whether rows crowd just where the rule holds, rather than thin out towards it, and those that break it are far.
+
+    Without an edge nothing says that the limit is there and not at half or at twice as much. Numbers of one unit have
+    as many decimals, and some of them are nearly equal.
+    """
+    gap = y - x
+    kept = gap >= 0
+    middle = float(np.median(gap[kept]))
+    crowd = middle == 0 or bool((gap[kept] < 0.25 * middle).mean() > _AT_EDGE)
+    far = bool(np.median(-gap[~kept]) >= np.quantile(gap[kept], 0.25))
+    return crowd and far and (is_date or _one_unit(x, y))
+
+
+def _one_unit(x: Values, y: Values) -> bool:
+    """Whether two numbers may be of one unit: as many decimals, often nearly equal, seldom just the wrong way."""
+    if _places(x) != _places(y):
+        return False
+    if min(x.min(), y.min()) < 0:
+        return True
+    some = np.maximum(x, y) > 0
+    kept = float(((x <= y) & (y < _NEAR * x))[some].sum())
+    broken = float(((y < x) & (x < _NEAR * y))[some].sum())
+    return kept > _AT_EDGE * some.sum() and broken <= 0.1 * kept
+
+
+def _told_once(broken: list[Rule]) -> list[Rule]:
+    """Of the rules that a column takes part in the one that is broken least often, if several are."""
+    kept: list[Rule] = []
+    for rule in sorted(broken, key=lambda rule: len(rule.rows)):
+        if not any(set(rule.columns) & set(other.columns) for other in kept):
+            kept.append(rule)
+    return kept
 
 
 def _arithmetic(numbers: list[Column], rows: NDArray[np.int64]) -> list[Rule]:

@@ -13,7 +13,8 @@ from latently.report.study.words import counted, cut, number, short
 Values = NDArray[np.float64]
 _NARROW: Final = 0.12  # standard deviation of decimal logarithms, up to which ten times is far out
 _MOST: Final = 2
-_POWERS: Final = {1: "ten", 2: "a hundred", 3: "a thousand"}
+_TIMES: Final = {1: "ten times", 2: "a hundred times", 3: "a thousand times"}
+_PARTS: Final = {1: "a tenth of", 2: "a hundredth of", 3: "a thousandth of"}
 
 
 def slips(columns: tuple[Column, ...], anomalies: dict[str, Any]) -> list[Finding]:
@@ -77,12 +78,12 @@ def _width(rest: Values, usual: NDArray[np.bool_]) -> float:
 
 def _told(column: Column, cells: list[tuple[int, int]]) -> Finding:
     row, power = cells[0]
-    size = f"{_POWERS[abs(power)]} times too {'large' if power > 0 else 'small'}"
+    size = (_TIMES if power > 0 else _PARTS)[abs(power)]
     value = float(column.raw[row])
     more = f" {counted(len(cells) - 1, 'other value')} like this." if len(cells) > 1 else ""
     text = (
-        f"{short(column.name)} is {number(value)} in row {row}, {size} beside the other rows: "
-        f"the decimal point may have slipped ({number(value / 10.0**power)} would fit).{more}"
+        f"{short(column.name)} is {number(value)} in row {row}, about {size} what the other rows let expect: "
+        f"a slipped decimal point would explain it ({number(value / 10.0**power)} would fit).{more}"
     )
     rows = tuple(row for row, _ in cells)
     weight = importance("anomaly", 1.0)

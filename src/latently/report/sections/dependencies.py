@@ -10,8 +10,10 @@ from latently.report.findings.exact import Exact, exact_relations
 from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
 from latently.report.findings.rank import importance
+from latently.report.series.calendar import is_calendar
 from latently.report.series.panel import panel
-from latently.report.study.association import Aspect, Pair, clearest_cell, compare, rank_correlation, ranked
+from latently.report.study.aspects import Aspect, ranked
+from latently.report.study.association import Pair, clearest_cell, compare, rank_correlation
 from latently.report.study.evidence import belief
 from latently.report.study.information import Told
 from latently.report.study.power import association, correlation
@@ -59,15 +61,20 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
         "tests": len(pairs),
         "matrix": _matrix(aspects, strengths),
         "exact": [each.to_dict() for each in exact],
-        "groups": grouped(study, sure, strengths, exact, _clock(study)),
+        "groups": grouped(study, sure, strengths, exact, _clocks(study)),
         "order": [] if ordered else _along(study),
     }
 
 
-def _clock(study: Study) -> str | None:
-    """The column of time, if it orders one series or several that a column tells apart."""
-    column = next((c for c in study.prepared.columns if c.name == study.time), None)
-    return column.name if column is not None and panel(study.prepared.columns, column) is not None else None
+def _clocks(study: Study) -> frozenset[str]:
+    """The column of time and those that repeat it, if it orders one series or several that a column tells apart."""
+    columns = study.prepared.columns
+    time = next((c for c in columns if c.name == study.time), None)
+    if time is None or panel(columns, time) is None:
+        return frozenset()
+    others = [c for c in columns if c.kind in ("numeric", "ordinal", "date") and not c.levels]
+    repeats = [c.name for c in others if is_calendar(c.raw, time.raw, dates=time.kind == "date")]
+    return frozenset({time.name, *repeats})
 
 
 def _finds(aspects: list[Aspect], found: dict[tuple[int, int], Pair], limit: float) -> float | None:

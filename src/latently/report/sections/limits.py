@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from latently.report.findings.exact import MOST_COLUMNS as MOST_EXACT
+from latently.report.findings.rules import MOST_COLUMNS as MOST_IN_RULES
+from latently.report.sections.missing import MOST_COLUMNS as MOST_TESTED
 from latently.report.study.study import Study
 from latently.report.study.words import counted, listed
 
@@ -37,9 +40,26 @@ def limits(contents: dict[str, Any], study: Study) -> list[str]:
     if unseen:
         least = "those that share least with the others are described, not modelled"
         made.append(f"The model sees {len(prepared.used)} columns; {unseen} more, {least}.")
+    made += _of_wide_tables(contents, study)
     if prepared.is_sampled or contents["source"]["sampled"]:
         made.append("Where a sample was looked at, rare things in the other rows may have been missed.")
     return made + _by_section(contents)
+
+
+def _of_wide_tables(contents: dict[str, Any], study: Study) -> list[str]:
+    """Searches that look at some of the columns only."""
+    made, columns = [], study.prepared.columns
+    if untested := contents["missing"].get("untested"):
+        made.append(
+            "Whether missing values depend on other columns was tested for the "
+            f"{MOST_TESTED} columns of which nearest to half is missing; {counted(untested, 'more column')} with "
+            f"missing values {'was' if untested == 1 else 'were'} not tested."
+        )
+    if len(columns) > MOST_EXACT:
+        made.append(f"Copies, and columns that fix others, were looked for among the first {MOST_EXACT} columns.")
+    if sum(c.kind == "numeric" for c in columns) > MOST_IN_RULES:
+        made.append(f"Sums, products and limits were looked for among the first {MOST_IN_RULES} columns of numbers.")
+    return made
 
 
 def _by_section(contents: dict[str, Any]) -> list[str]:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.study.association import Aspect, Pair
+from latently.report.study.aspects import Aspect
+from latently.report.study.association import Pair
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
 from latently.report.study.filled import fill
@@ -16,7 +17,7 @@ from latently.report.study.words import counted, cut, listed, percent, short
 ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
 _LEAST = 5
-_MOST_COLUMNS = 150  # columns whose missing values are tested: all pairs of them are
+MOST_COLUMNS = 150  # columns whose missing values are tested: all pairs of them are
 
 
 def missing(study: Study) -> dict[str, Any]:
@@ -30,14 +31,17 @@ def missing(study: Study) -> dict[str, Any]:
     columns = study.prepared.columns
     absent = np.stack([column.missing for column in columns], axis=1)
     cells, rows = int(absent.sum()), len(absent)
-    depends = _depends(study)
+    gone = _that_vary(study)
+    tested = _most_telling(gone)
+    depends, untested = _depends(study, tested), len(gone) - len(tested)
     return {
-        "text": _text(cells, absent.size, int((~absent.any(axis=1)).sum()), rows, depends),
+        "text": _text(cells, absent.size, int((~absent.any(axis=1)).sum()), rows, depends) + _left_out(untested),
         "cells": cells,
         "share": cells / absent.size,
         "complete_rows": int((~absent.any(axis=1)).sum()),
         "patterns": _patterns(columns, absent) if cells else [],
         "depends": depends,
+        "untested": untested,
         "imputed": _imputed(study) if study.fitted is not None else [],
     }
 
@@ -54,6 +58,12 @@ def _text(cells: int, all_cells: int, complete: int, rows: int, depends: list[di
     return f"{start} No sign was found that what is missing depends on other columns."
 
 
+def _left_out(untested: int) -> str:
+    if not untested:
+        return ""
+    return f" {counted(untested, 'more column')} with missing values {'was' if untested == 1 else 'were'} not tested."
+
+
 def _patterns(columns: tuple[Column, ...], absent: NDArray[np.bool_]) -> list[dict[str, Any]]:
     packed = np.packbits(absent, axis=1)
     keys, counts = np.unique(packed, axis=0, return_counts=True)
@@ -66,12 +76,15 @@ def _patterns(columns: tuple[Column, ...], absent: NDArray[np.bool_]) -> list[di
     return made
 
 
-def _depends(study: Study) -> list[dict[str, Any]]:
-    """Columns whose missing values go with values of others, or with theirs; corrected for the number of tests."""
+def _that_vary(study: Study) -> dict[str, NDArray[np.bool_]]:
+    """The columns of which enough is missing for a test, and not too much, with where it is."""
     sample = study.prepared.sample
     gone = {c.name: c.missing[sample] for c in study.prepared.columns if c.kind not in ("empty", "constant")}
-    gone = {name: g for name, g in gone.items() if _LEAST <= g.sum() <= len(g) - _LEAST}
-    gone = _most_telling(gone)
+    return {name: g for name, g in gone.items() if _LEAST <= g.sum() <= len(g) - _LEAST}
+
+
+def _depends(study: Study, gone: dict[str, NDArray[np.bool_]]) -> list[dict[str, Any]]:
+    """Columns whose missing values go with values of others, or with theirs; corrected for the number of tests."""
     marks = {name: study.remembered(_mark(name, g)) for name, g in gone.items()}
     pairs = [(name, other, False) for name in marks for other in study.aspects if other.name != name]
     names = list(marks)
@@ -85,7 +98,7 @@ def _depends(study: Study) -> list[dict[str, Any]]:
 def _most_telling(gone: dict[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.bool_]]:
     """The columns, if there are many those of which nearest to half is missing: tests see most in them."""
     far = np.array([abs(g.mean() - 0.5) for g in gone.values()])
-    kept = set(np.argsort(far, kind="stable")[:_MOST_COLUMNS].tolist())
+    kept = set(np.argsort(far, kind="stable")[:MOST_COLUMNS].tolist())
     return {name: g for at, (name, g) in enumerate(gone.items()) if at in kept}
 
 

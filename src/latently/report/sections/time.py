@@ -93,7 +93,8 @@ def _joined(about: dict[str, Any], states: str) -> str:
         first = (
             "Several rows share a time and no column tells them apart: trend, season and breaks were not looked for."
         )
-    more = f" {len(about['parts']) - 3} more have one as well." if len(about["parts"]) > 3 else ""
+    left = len(about["parts"]) - 3
+    more = f" {left} more {'has' if left == 1 else 'have'} one as well." if left > 0 else ""
     broken = "".join(f" {entry['text']}" for entry in about["breaks"][:3])
     return f"{first}{more}{broken} {states}".strip()
 

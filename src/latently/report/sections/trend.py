@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
 from latently.report.sections.change import changes
-from latently.report.series.decompose import ALARM, Parts, decompose
-from latently.report.series.panel import panel
+from latently.report.series.calendar import dated, is_calendar
+from latently.report.series.decompose import ALARM, Parts, decompose, movement, wanders
+from latently.report.series.panel import Panel, panel
 from latently.report.series.spacing import Spacing, spacing
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
@@ -19,6 +20,9 @@ from latently.report.study.words import counted, cut, number, percent, short
 
 _MOST_COLUMNS: Final = 6
 _POINTS: Final = 500
+_LOOKED_AT: Final = 1000  # moments by which the columns that move most are chosen
+_TIMES: Final = 2.0  # how often as much a series without a steady trend must have become to be told
+_WANDERS: Final = 0.8  # weight of such a change beside that of a trend
 _FAINT: Final = 0.05  # strength of a season that is not worth a finding
 _TOLD: Final = 4  # trends in a sentence
 _NAMES: Final = {
@@ -65,13 +69,17 @@ def trends(study: Study, name: str) -> Trends:
         The column that orders the rows.
     """
     time = next(c for c in study.prepared.columns if c.name == name)
+    seconds = time.raw if time.kind == "date" else dated(time.raw)
+    moments, dates = (time.raw, False) if seconds is None else (seconds, True)
     found = panel(study.prepared.columns, time)
     if found is None:
         return Trends(None, 0, [], {}, [])
-    used = [c for c in study.prepared.used if c.role == "numeric" and c.name != name][:_MOST_COLUMNS]
+    numbers = [c for c in study.prepared.used if c.role == "numeric" and c.name != name]
+    numbers = [c for c in numbers if not is_calendar(c.raw, time.raw, dates=time.kind == "date")]
+    used = _most_moved(numbers, moments, dates, found)
     made, rests, broken = [], {}, []
     for group, rows in found.series:
-        steps = spacing(time.raw[rows], dates=time.kind == "date")
+        steps = spacing(moments[rows], dates=dates)
         if steps is None:
             continue
         for column in used:
@@ -79,9 +87,11 @@ def trends(study: Study, name: str) -> Trends:
             if parts is None:
                 continue
             broken += changes(column, time, rows, steps, parts, group)
+            entry = _entry(column, time, rows, steps, parts, group, float(moments[rows[0]]))
+            if entry["trend"]["found"] or parts.period:
+                made.append(entry)
             if parts.p_trend >= ALARM and not parts.period:
                 continue
-            made.append(_entry(column, time, rows, steps, parts, group))
             rest = np.full(study.prepared.rows, np.nan)
             rest[rows] = np.where(np.isnan(column.raw[rows]), np.nan, parts.rest[steps.places])
             rests[column.name] = rest
@@ -91,17 +101,34 @@ def trends(study: Study, name: str) -> Trends:
     return Trends(by, found.n, made, rests if found.by is None else {}, broken)
 
 
+def _most_moved(columns: list[Column], moments: NDArray[np.float64], dates: bool, found: Panel) -> list[Column]:
+    """The columns with the strongest trends and seasons, by the longest series."""
+    if len(columns) <= _MOST_COLUMNS or not found.series:
+        return columns[:_MOST_COLUMNS]
+    rows = found.series[0][1][-_LOOKED_AT:]
+    steps = spacing(moments[rows], dates=dates)
+    if steps is None:
+        return columns[:_MOST_COLUMNS]
+    even = [_even(column, rows, steps) for column in columns]
+    sizes = np.array([0.0 if y is None else movement(y, steps.periods) for y in even])
+    return [columns[j] for j in np.argsort(-sizes, kind="stable")[:_MOST_COLUMNS]]
+
+
 def _found(column: Column, rows: NDArray[np.int64], steps: Spacing) -> Parts | None:
     """The parts of a column; None if too little of it is known."""
+    y = _even(column, rows, steps)
+    return None if y is None else decompose(y, steps.periods)
+
+
+def _even(column: Column, rows: NDArray[np.int64], steps: Spacing) -> NDArray[np.float64] | None:
+    """A column at even steps; None if too little of it is known."""
     y = np.full(int(steps.places[-1]) + 1, np.nan)
     y[steps.places] = column.raw[rows]
-    if (~np.isnan(y)).sum() < 0.5 * len(y):
-        return None
-    return decompose(y, steps.periods)
+    return y if (~np.isnan(y)).sum() >= 0.5 * len(y) else None
 
 
 def _entry(
-    column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing, parts: Parts, group: str
+    column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing, parts: Parts, group: str, begin: float
 ) -> dict[str, Any]:
     entry = {
         "column": cut(column.name),
@@ -110,7 +137,7 @@ def _entry(
         "period": parts.period,
         "scale": "multiplied" if parts.multiplied else "added",
         "trend": _trend(parts, steps),
-        "season": _season(parts, steps, float(time.raw[rows[0]])),
+        "season": _season(parts, steps, begin),
         "series": _shown(column, time, rows, steps, parts),
     }
     return entry | {"text": _text(entry)}
@@ -118,16 +145,30 @@ def _entry(
 
 def _trend(parts: Parts, steps: Spacing) -> dict[str, Any]:
     """Growth in a year, or in a step: a share if parts are multiplied, an amount if they are added."""
+    steady = parts.p_trend < ALARM
+    ends = _ends(parts)
+    far = not steady and min(ends) > 0 and max(ends) >= _TIMES * min(ends) and wanders(parts.trend + parts.rest)
     line = np.polynomial.Polynomial.fit(np.arange(len(parts.trend)), parts.trend + parts.rest, 1).convert()
     change = float(line.coef[1]) * (steps.per_year or 1.0)
-    growth, rises = float(np.expm1(change)) if parts.multiplied else change, parts.p_trend < ALARM
     return {
-        "found": rises,
-        "strength": parts.trend_strength if rises else 0.0,
-        "growth": growth,
+        "found": steady or far,
+        "steady": steady,
+        "strength": parts.trend_strength * (1.0 if steady else _WANDERS) if steady or far else 0.0,
+        "growth": float(np.expm1(change)) if parts.multiplied else change,
+        "ends": ends,
         "per": "year" if steps.per_year else steps.unit,
-        "probability": belief(parts.p_trend) if rises else None,
+        "probability": belief(parts.p_trend) if steady else None,
     }
+
+
+def _ends(parts: Parts) -> list[float]:
+    """Level of the first and of the last tenth, in the column's own unit; 0 if values below zero have no ratio."""
+    y = parts.trend + parts.rest
+    if not parts.multiplied and y.min() <= 0:
+        return [0.0, 0.0]
+    tenth = max(len(y) // 10, 1)
+    ends = np.array([y[:tenth].mean(), y[-tenth:].mean()])
+    return [float(end) for end in (np.exp(ends) if parts.multiplied else ends)]
 
 
 def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
@@ -184,6 +225,10 @@ def _who(entry: dict[str, Any]) -> str:
 
 def _growth(entry: dict[str, Any]) -> str:
     trend = entry["trend"]
+    if not trend["steady"]:
+        start, end = trend["ends"]
+        size = f"{end / start:.2g} times as much" if end > start else f"{start / end:.2g} times less"
+        return f"goes from {number(start)} to {number(end)} without a steady trend ({size})"
     verb = "grows" if trend["growth"] > 0 else "falls"
     size = percent(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
     return f"{verb} by {size} a {trend['per']}"
@@ -206,7 +251,9 @@ def _shown(column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing
 def trend_findings(found: dict[str, Any]) -> list[Finding]:
     """The strongest seasons, each in one sentence, and the trends of all other columns together."""
     parts = found["trend"]["parts"]
-    seasonal = [entry for entry in parts if entry["season"]["strength"] >= _FAINT][:2]
+    strongest = sorted(parts, key=lambda entry: -entry["season"]["strength"])
+    by_column = {entry["column"]: entry for entry in reversed(strongest) if entry["season"]["strength"] >= _FAINT}
+    seasonal = [entry for entry in strongest if by_column.get(entry["column"]) is entry][:2]
     rising = [entry for entry in parts if entry["trend"]["found"] and entry not in seasonal]
     made = [_finding(entry, found) for entry in seasonal]
     return made + ([_rising(rising, found)] if rising else [])
@@ -215,7 +262,8 @@ def trend_findings(found: dict[str, Any]) -> list[Finding]:
 def _rising(entries: list[dict[str, Any]], found: dict[str, Any]) -> Finding:
     """Columns that grow or fall: the strongest trend with its effect, the others in the same sentence."""
     said = [f"{_who(entry)} {_growth(entry)}" for entry in entries[:_TOLD]]
-    more = f"; {len(entries) - _TOLD} more have a trend" if len(entries) > _TOLD else ""
+    left = len(entries) - _TOLD
+    more = f"; {left} more {'has' if left == 1 else 'have'} a trend" if left > 0 else ""
     plain = [entry | {"season": entry["season"] | {"probability": None}} for entry in entries[:1]]
     columns = tuple(dict.fromkeys(entry["column"] for entry in entries))
     return replace(_finding(plain[0], found), text=f"{'; '.join(said)}{more}.{_others(found)}", columns=columns)

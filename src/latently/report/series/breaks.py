@@ -76,9 +76,18 @@ def breaks(y: Values, *, rises: bool) -> list[Break]:
     kinds: list[Kind] = ["level", "trend"] if rises else ["level"]
     found = [_tested(x, base, kind) for kind in kinds]
     clear = min((b for b in found if b.p * len(found) < ALARM), key=lambda b: b.p, default=None)
+    clear = None if clear is not None and _is_curve(x, clear, rises) else clear
     mean = [] if clear is None else [_told(y, clear, min(clear.at * width, len(y) - 1), rises)]
     varied = _variance(_left(y, mean[0] if mean else None, rises))
     return mean + ([varied] if varied is not None else [])
+
+
+def _is_curve(x: Values, found: Break, rises: bool) -> bool:
+    """Whether a curve with as many parameters leaves as little as the break: then nothing happened at one moment."""
+    smooth = np.vander(np.linspace(-1, 1, len(x)), 4 if rises else 3)
+    left = x - smooth @ np.linalg.lstsq(smooth, x, rcond=None)[0]
+    rest = _left(x, found, rises)
+    return float(left @ left) <= float(rest @ rest)
 
 
 def _inside(n: int) -> slice:

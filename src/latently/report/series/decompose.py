@@ -89,20 +89,26 @@ def _criterion(parts: Parts) -> float:
     return n * float(np.log(max(float(np.mean(parts.rest**2)), 1e-300))) + min(parts.period, _LONG) * float(np.log(n))
 
 
-def _best(y: Values, periods: tuple[int, ...], *, multiplied: bool = False) -> Parts:
+def movement(y: Values, periods: tuple[int, ...] = ()) -> float:
+    """Strength of the trend or the season of a series, whichever is more, beyond chance: a quick look."""
+    parts = _best(_filled(y), periods, candidates=1)
+    return max(parts.trend_strength * (parts.p_trend < ALARM), parts.season_strength * (parts.period > 0))
+
+
+def _best(y: Values, periods: tuple[int, ...], *, multiplied: bool = False, candidates: int = _CANDIDATES) -> Parts:
     """With the season that is least likely by chance, if that is unlikely enough; without one if not."""
     without = _parts(y, 0, 1, multiplied)
-    tried = [p for p in _suggested(y - without.trend, periods) if _LEAST_CYCLES * p <= len(y)]
+    tried = [p for p in _suggested(y - without.trend, periods, candidates) if _LEAST_CYCLES * p <= len(y)]
     found = [_parts(y, p, len(tried), multiplied, usual=p in periods) for p in tried]
     seasonal = [parts for parts in found if parts.p_season < ALARM]
     return min(seasonal, key=_criterion, default=without)
 
 
-def _suggested(rest: Values, periods: tuple[int, ...]) -> list[int]:
+def _suggested(rest: Values, periods: tuple[int, ...], candidates: int) -> list[int]:
     """Usual periods, and those at which the spectrum has its highest peaks."""
     power = np.abs(np.fft.rfft(rest - rest.mean())) ** 2
     power[:2] = 0.0
-    peaks = np.argsort(-power, kind="stable")[:_CANDIDATES]
+    peaks = np.argsort(-power, kind="stable")[:candidates]
     own = [round(len(rest) / int(k)) for k in peaks if power[k] > 0]
     return sorted({p for p in (*periods, *own) if p > 1})
 
@@ -230,6 +236,12 @@ def _trend_p(y: Values) -> float:
         return min(1.0, 2 * drift)
     t = np.sqrt(share / max(1 - share, 1e-300) * free)
     return min(1.0, 2 * min(drift, float(2 * stats.t.sf(t, free))))
+
+
+def wanders(y: Values) -> bool:
+    """Whether a series has so much memory beside a line that only its steps could tell of a trend."""
+    x = np.arange(len(y)) - (len(y) - 1) / 2
+    return memory(y - y.mean() - float(x @ y / (x @ x)) * x) > _WANDERS
 
 
 def _drift_p(steps: Values) -> float:
