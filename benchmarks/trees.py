@@ -164,7 +164,7 @@ def main():
         ("tree, 5 classes", DecisionTreeClassifier, {}, n, 30, 5, (5, 3), 2),
         ("regression tree", DecisionTreeRegressor, {}, n, 30, 0, (5, 3), 1),
         ("forest, 5 classes", RandomForestClassifier, forest, n, 30, 5, (5, 3), repeats),
-        ("regression forest", RandomForestRegressor, forest | {"n_estimators": trees // 5}, n, 30, 0, (5, 3), repeats),
+        ("regression forest", RandomForestRegressor, forest, n, 30, 0, (5, 3), repeats),
         ("tree, 500 rows", DecisionTreeClassifier, {}, 500, 20, 3, (1, 1), 30),
         ("regression tree, 500 rows", DecisionTreeRegressor, {}, 500, 20, 0, (1, 1), 30),
         ("forest, 500 rows", RandomForestClassifier, small, 500, 20, 3, (1, 1), 5),

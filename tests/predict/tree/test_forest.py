@@ -159,13 +159,33 @@ def test_a_forest_of_mixed_columns():
         assert forest.predict_proba(new).sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_a_tree_fitted_again_to_its_rows_is_the_same_tree(kind):
+@pytest.mark.parametrize(
+    "forest",
+    [
+        RandomForestClassifier(3, random_state=0),
+        RandomForestClassifier(3, random_state=0, criterion="gain", max_features=5),
+        RandomForestClassifier(3, random_state=0, max_samples=0.5, min_weight_fraction_leaf=0.05),
+        RandomForestClassifier(3, random_state=0, bootstrap=False),
+        RandomForestRegressor(3, random_state=0, max_features=0.3),
+        RandomForestRegressor(2, random_state=0, max_features=0.3, max_samples=0.3, criterion="absolute_error"),
+    ],
+    ids=str,
+)
+def test_a_tree_fitted_alone_is_that_of_the_forest(forest):
+    forest.fit(X, Y)
+    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        counts = np.bincount(rows, minlength=len(X))
+        alone = clone(tree).fit(X, Y, sample_weight=counts)
+        assert np.array_equal(alone.nodes_.threshold, tree.nodes_.threshold)
+        assert np.array_equal(alone.nodes_.value, tree.nodes_.value)
+        on_rows = clone(tree).fit(X[rows], Y[rows])
+        assert on_rows.nodes_.value == pytest.approx(tree.nodes_.value)
+
+
+def test_a_tree_of_many_rows_fitted_alone_has_the_bins_of_the_forest():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 6))
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    forest = kind(3, random_state=1, max_features=2).fit(X, y)
-    for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        again = clone(tree).fit(X[drawn], y[drawn])
-        np.testing.assert_array_equal(again.tree_.feature, tree.tree_.feature)
-        np.testing.assert_array_equal(again.predict(X), tree.predict(X))
+    A = rng.normal(size=(10_500, 3))
+    forest = RandomForestRegressor(1, random_state=0, max_depth=6, max_features=1).fit(A, A[:, 0])
+    counts = np.bincount(forest.estimators_samples_[0], minlength=len(A))
+    alone = clone(forest[0]).fit(A, A[:, 0], sample_weight=counts)
+    assert np.array_equal(alone.nodes_.threshold, forest[0].nodes_.threshold)

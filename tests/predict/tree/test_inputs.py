@@ -111,3 +111,9 @@ def test_huge_offsets_and_tiny_scales():
     for scale, offset in ((1.0, 1e8), (1e-12, 0.0), (1e100, 0.0)):
         tree = DecisionTreeClassifier(max_depth=3).fit(X * scale + offset, Y)
         assert tree.score(X * scale + offset, Y) > 0.95
+
+
+@pytest.mark.parametrize("make", [DecisionTreeRegressor, RandomForestRegressor])
+def test_friedman_mse_is_squared_error_with_a_warning(make):
+    with pytest.warns(FutureWarning, match="friedman_mse"):
+        assert make(criterion="friedman_mse").criterion == "squared_error"

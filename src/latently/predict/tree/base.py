@@ -1,7 +1,6 @@
 """What classification and regression trees share."""
 
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import check_weights
@@ -18,7 +17,7 @@ from latently.learn.estimator.table import OutOfCoreMixin
 from latently.predict.tree import columns
 from latently.predict.tree.growth.binary import Grown, grow_binary
 from latently.predict.tree.growth.bins import TREE_BINS, make_bins
-from latently.predict.tree.growth.setting import Setting, make_setting
+from latently.predict.tree.growth.setting import Setting, make_setting, seed_of
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
 from latently.predict.tree.model import rules as reading
@@ -72,7 +71,7 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
         targets, weights = self._targets(y, weights)
         check_consistent_length(rows, y)
         setting = self._setting(len(rows), weights)
-        self._settle(self._grown(rows, targets, weights, setting, self._seed()), targets)
+        self._settle(self._grown(rows, targets, weights, setting, seed_of(self.random_state)), targets)
         return self
 
     def _fit_source(self, X: ChunkSource, y: Any) -> Self:
@@ -84,17 +83,11 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
                 "a tree of many-way splits or fractional cases grows in memory: use nominal='groups', missing='side'"
             )
         self.n_outputs_ = 1
-        nodes = grow_stored(self, X, y, [self._seed()], None, self._adopt_told)[0]
+        nodes = grow_stored(self, X, y, [seed_of(self.random_state)], None, self._adopt_told)[0]
         self.max_features_ = make_setting(self._growth_params(), 2, self.n_features_in_).max_features
         self._adopt(nodes)
         self._prune_by_cost()
         return self
-
-    def _seed(self) -> int:
-        """A number that all draws follow from; one given as `random_state` is taken as it is, as forests do."""
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     @abstractmethod
     def _adopt_told(self, told: Any) -> Any:
@@ -108,7 +101,7 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
         self.max_features_ = setting.max_features
         total = float(n) if weights is None else float(weights.sum())
         self._check_constraints(setting)
-        return setting.weighing(total, float(self.min_weight_fraction_leaf))
+        return setting.weighing(total)
 
     def _check_constraints(self, setting: Setting) -> None:
         if not setting.signs.any():

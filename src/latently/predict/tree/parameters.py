@@ -14,7 +14,7 @@ WHOLE_1: Final = Interval(Integral, 1, None, closed="left")
 WHOLE_2: Final = Interval(Integral, 2, None, closed="left")
 REAL_0: Final = Interval(Real, 0.0, None, closed="left")
 CLASS_CRITERIA: Final = StrOptions({"gini", "entropy", "log_loss", "gain", "gain_ratio"})
-NUMBER_CRITERIA: Final = StrOptions({"squared_error", "friedman_mse", "absolute_error", "poisson"})
+NUMBER_CRITERIA: Final = StrOptions({"squared_error", "absolute_error", "poisson"})
 
 GROWTH_CONSTRAINTS: Final[dict[str, list[Any]]] = {
     "max_depth": [WHOLE_1, None],

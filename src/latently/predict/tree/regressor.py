@@ -2,6 +2,7 @@
 
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal, Self
+from warnings import warn
 
 import numpy as np
 import sklearn.tree
@@ -19,7 +20,7 @@ from latently.predict.tree.parameters import NUMBER_CRITERIA, REAL_0, TREE_CONST
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
-Criterion = Literal["squared_error", "friedman_mse", "absolute_error", "poisson"]
+Criterion = Literal["squared_error", "absolute_error", "poisson"]
 
 
 def number_goals(estimator: Any, y: Any) -> Targets:
@@ -39,10 +40,21 @@ class NumberAnswers(RegressorScore):
     """What regressors with `_values` say."""
 
     n_outputs_: int
+    criterion: Any
     _values: Any
     _class_counts: list[int]
     leaf_targets_: leaf_targets.LeafTargets | None
     linear_: m5.LinearLeaves | None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.criterion, str) and self.criterion == "friedman_mse":
+            warn(
+                'criterion="friedman_mse" is deprecated, as in scikit-learn: both were always equivalent, use '
+                '"squared_error"',
+                FutureWarning,
+                stacklevel=3,
+            )
+            self.criterion = "squared_error"
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
         """Mean of the leaf; (n,), or (n, outputs)."""
@@ -67,7 +79,7 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     Parameters
     ----------
     criterion
-        "squared_error" (or "friedman_mse", which gives the same splits), "absolute_error" (medians), "poisson".
+        "squared_error", "absolute_error" (medians), "poisson". "friedman_mse" is deprecated: it was always the first.
     splitter
         "best", or "random": one random threshold for each column.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease

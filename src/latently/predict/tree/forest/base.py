@@ -23,7 +23,7 @@ from latently.predict.rows import row_by_row
 from latently.predict.tree import columns
 from latently.predict.tree.forest.job import Job, draw, outside_of
 from latently.predict.tree.growth.binary import Grown
-from latently.predict.tree.growth.bins import MOST_BINS, make_bins
+from latently.predict.tree.growth.bins import EXACT_ROWS, MOST_BINS, make_bins
 from latently.predict.tree.growth.setting import make_setting
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers
@@ -116,13 +116,16 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
         seeds = self._new_seeds()
         if seeds is not None:
             self.n_outputs_ = 1
-            made = grow_stored(self, X, y, seeds, self._draw if self.bootstrap else None, self._adopt_told)
+            made = grow_stored(self, X, y, seeds, self._draw if self.bootstrap else None, self._adopt_stored)
             self._adopt([self._tree(Grown(nodes, None, None), seed) for nodes, seed in zip(made, seeds, strict=True)])
         return self
 
     def _draw(self, seed: int, n: int) -> NDArray[np.int64]:
-        self.n_rows_ = n
         return draw(seed, n, self._n_drawn(n))
+
+    def _adopt_stored(self, told: Any) -> Any:
+        self.n_rows_ = told.n_rows
+        return self._adopt_told(told)
 
     @abstractmethod
     def _adopt_told(self, told: Any) -> Any:
@@ -151,8 +154,6 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
         n = len(rows)
         categories = columns.n_categories(self)
         setting = make_setting(self._tree_params(), n, self.n_features_in_)
-        total = float(n) if weights is None else float(weights.sum())
-        setting = setting.weighing(total, float(self.min_weight_fraction_leaf))
         bins = make_bins(rows, categories, self.max_bins, most_bins=self._most_bins)
         job = Job(self, rows, bins, targets, weights, setting)
         with self._threads(), mapping(seeds) as over:
@@ -171,6 +172,8 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
     def _tree(self, grown: Any, seed: int) -> Any:
         """A fitted tree of the forest."""
         params = {name: value for name, value in self._tree_params().items() if name not in ("class_weight", "schema")}
+        if self.n_rows_ > EXACT_ROWS and self.max_bins is None:
+            params["max_bins"] = self._most_bins  # a tree alone would have more
         tree = self._tree_class(**params | {"random_state": seed})
         tree.n_features_in_, tree.n_outputs_ = self.n_features_in_, self.n_outputs_
         tree.max_features_ = make_setting(self._tree_params(), 2, self.n_features_in_).max_features

@@ -30,14 +30,15 @@ class Job:
         if self.forest.bootstrap:
             counts = np.bincount(draw(seed, n, self.forest._n_drawn(n)), minlength=n).astype(np.float64)
         weights = self.forest._tree_weights(self.targets, self.weights, counts)
+        setting = self.setting.weighing(float(n) if weights is None else float(weights.sum()))
         if self.forest._is_multiway:
             from latently.predict.tree.growth.multiway import Rules, grow_multiway
 
             forest = self.forest
             rules = Rules(forest.criterion, forest.nominal == "values", forest.missing == "fractional")
             categories = np.where(self.bins.is_cat > 0, self.bins.n_bins, 0)
-            return grow_multiway(self.rows, categories, self.targets, weights, self.setting, rules, seed)
-        grown = grow_binary(self.bins, self.codes, self.targets, weights, self.setting, seed)
+            return grow_multiway(self.rows, categories, self.targets, weights, setting, rules, seed)
+        grown = grow_binary(self.bins, self.codes, self.targets, weights, setting, seed)
         _ = grown.nodes.walk
         return replace(grown, leaf_targets=self.forest._kept(grown, self.targets, weights), rows=None, starts=None)
 

@@ -93,7 +93,7 @@ def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.
     plain = (targets.by_class and criterion == 0) or (
         not targets.is_class and criterion == 2 and targets.starts[0] == 1
     )
-    plain &= setting.min_weight_leaf <= 0 and not setting.is_random
+    plain &= setting.min_weight_fraction <= 0 and not setting.is_random
     # sorted columns are kept in order at every split: that is for trees that look at many of them
     sorts = plain and 3 * setting.max_features >= len(setting.signs)
     plain &= setting.min_samples_leaf == 1

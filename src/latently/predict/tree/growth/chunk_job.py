@@ -28,7 +28,7 @@ class Job:
     counts
         (trees, n) how often a row was drawn for a tree; None if every tree has all rows.
     setting, totals
-        When to split; (trees,) the weight of all rows.
+        When to split; (trees,) weights of their rows, known after the first pass.
     is_even
         Whether all weights are one.
     """
@@ -60,6 +60,10 @@ class Job:
     def whole(self) -> NDArray[np.int64]:
         """The setting as the kernels read it."""
         return whole_setting(self.setting, self.goal, self.is_even)
+
+    def setting_of(self, tree: int) -> Setting:
+        """When the nodes of a tree are split."""
+        return self.setting.weighing(float(self.totals[tree]))
 
     @property
     def table(self) -> tuple[Any, ...]:

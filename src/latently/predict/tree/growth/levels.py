@@ -70,6 +70,8 @@ def grow_levels(job: Job, reduce: Reduction, seeds: list[int], fetched: int | No
     sizes: list[float] = []
     while open_:
         counted = reduce(partial(_count_chunk, job, sketches, open_)).sums
+        if not len(job.totals):
+            job = replace(job, totals=counted[:, 1])  # those of the roots
         small += [place for place, (rows, _) in zip(open_, counted, strict=True) if rows <= fetched]
         sizes += [rows for rows in counted[:, 0] if rows <= fetched]
         large = [place for place, (rows, _) in zip(open_, counted, strict=True) if rows > fetched]
@@ -171,7 +173,7 @@ def _power(criterion: str, y: Array) -> Array:
 
 def _split(job: Job, sketch: Sketch, tree: int, node: int, bins: Array, extra: Array) -> bool:
     """Split a node by its bins, or leave it a leaf."""
-    setting, starts = job.setting, job.starts
+    setting, starts = job.setting_of(tree), job.starts
     stats = bins[0].sum(axis=0)
     weight = float(stats[starts[0] : starts[1]].sum() if len(starts) > 1 else stats[0])
     impurity = _impurity(job, stats, weight, float(extra[1]))
@@ -241,7 +243,7 @@ def _grow_small(
         for slot, (tree, node) in enumerate(part):
             mine = order[ends[slot] : ends[slot + 1]]
             sketch = sketches[tree]
-            own = replace(job.setting, max_depth=job.setting.max_depth - sketch.depth[node])
+            own = replace(job.setting_of(tree), max_depth=job.setting.max_depth - sketch.depth[node])
             sketch.grown[node] = subtree(
                 job.bins, codes[mine], targets.take(mine), weights[mine], own, sketch.seeds[node], job.totals[tree],
                 bool(job.whole[7]),

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.utils.validation import check_random_state
 
 CRITERIA: Final = {
-    "gini": 0, "entropy": 1, "log_loss": 1, "gain": 1, "squared_error": 2, "friedman_mse": 2, "poisson": 3,
-    "absolute_error": 4,
+    "gini": 0, "entropy": 1, "log_loss": 1, "gain": 1, "squared_error": 2, "poisson": 3, "absolute_error": 4,
 }  # fmt: skip
 NO_LIMIT: Final = 2**31 - 1
 
@@ -23,6 +23,7 @@ class Setting:
     max_depth: int
     min_samples_split: int
     min_samples_leaf: int
+    min_weight_fraction: float
     min_weight_leaf: float
     min_impurity_decrease: float
     max_features: int
@@ -42,9 +43,9 @@ class Setting:
             return np.empty(0)
         return np.append(0.0, stats.chi2.isf(self.significance, np.arange(1, max(n_classes, 2))))
 
-    def weighing(self, total: float, share: float) -> "Setting":
-        """Give the setting with the least weight of a leaf as a share of a total."""
-        return replace(self, min_weight_leaf=share * total)
+    def weighing(self, total: float) -> "Setting":
+        """Give the setting with the least weight of a leaf, for a tree whose rows weigh a total."""
+        return replace(self, min_weight_leaf=self.min_weight_fraction * total)
 
 
 def make_setting(params: dict[str, Any], n: int, d: int) -> Setting:
@@ -58,6 +59,7 @@ def make_setting(params: dict[str, Any], n: int, d: int) -> Setting:
         max_depth=NO_LIMIT if depth is None else min(int(depth), NO_LIMIT),
         min_samples_split=max(int(split), 2 * leaf),
         min_samples_leaf=leaf,
+        min_weight_fraction=float(params["min_weight_fraction_leaf"]),
         min_weight_leaf=0.0,
         min_impurity_decrease=float(params["min_impurity_decrease"]),
         max_features=features_per_split(params["max_features"], d),
@@ -66,6 +68,19 @@ def make_setting(params: dict[str, Any], n: int, d: int) -> Setting:
         significance=params["significance"],
         signs=_signs(params["monotonic_cst"], d),
     )
+
+
+def seed_of(random_state: Any) -> int:
+    """Seed of the draws of a tree: a number as it is, so that a tree of a forest fitted alone is the same tree.
+
+    Examples
+    --------
+    >>> seed_of(7)
+    7
+    """
+    if _is_whole(random_state):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _is_whole(value: Any) -> bool:

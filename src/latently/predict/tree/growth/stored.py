@@ -130,7 +130,7 @@ def grow_stored(
     with reducing(source.only_roles() if isinstance(source, TableSource) else source) as reduce:
         told = _first_pass(reading, reduce, is_class)
     reading = Reading(reading.who, y, told, adopt(told), centred)
-    job = _job(estimator, reading, told, columns.encode_rows(estimator, some), len(seeds), draw is None)
+    job = _job(estimator, reading, told, columns.encode_rows(estimator, some), draw is None)
     with reducing(source) as reduce:
         if told.n_rows * len(job.bins.n_bins) * np.dtype(job.bins.dtype).itemsize > CODES_BYTES:
             return levels.grow_levels(_drawn(job, seeds, told.n_rows, draw), reduce, seeds)
@@ -170,7 +170,8 @@ def _grown(job: Job, table: Coded, draw: Draw | None, seed: int) -> Nodes:
         counts = np.bincount(draw(seed, n), minlength=n).astype(np.float64)
         both = counts if weights is None else counts * weights
         weights = both if both.any() else weights
-    nodes = grow_binary(job.bins, table.codes, table.targets, weights, job.setting, seed).nodes
+    setting = job.setting.weighing(float(n) if weights is None else float(weights.sum()))
+    nodes = grow_binary(job.bins, table.codes, table.targets, weights, setting, seed).nodes
     _ = nodes.walk
     return nodes
 
@@ -208,19 +209,15 @@ def _look(reading: Reading, is_class: bool, chunk: Chunk) -> tuple[Any, ...]:
     return chunk.n_rows, weight, 0.0, classes, counts
 
 
-def _job(estimator: Any, reading: Reading, told: Told, some: Array, n_trees: int, has_all: bool) -> Job:
+def _job(estimator: Any, reading: Reading, told: Told, some: Array, has_all: bool) -> Job:
     params = estimator._growth_params()
     categories, most_bins = columns.n_categories(estimator), estimator._most_bins
     bins = make_bins(some, categories, estimator.max_bins, n_rows=told.n_rows, most_bins=most_bins)
     setting = make_setting(params, told.n_rows, estimator.n_features_in_)
-    weight = told.weight
-    if reading.by_class is not None and told.shares is not None:
-        weight = float(reading.by_class @ told.shares)  # rows are of one weight but for their class
-    setting = setting.weighing(weight, float(estimator.min_weight_fraction_leaf))
     mean = np.array([told.mean if reading.is_centred else 0.0])
     if told.classes is None:
         goal = Targets(np.empty((0, 2)), np.empty(0, dtype=np.uint32), np.array([1], dtype=np.int64), mean)
     else:
         goal = class_targets(np.empty((0, 1), dtype=np.int64), [len(told.classes)])
     even = has_all and reading.by_class is None
-    return Job(bins, reading, None, setting, np.full(n_trees, weight), even, goal)
+    return Job(bins, reading, None, setting, np.empty(0), even, goal)
