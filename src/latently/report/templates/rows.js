@@ -160,6 +160,8 @@
     }
     return best;
   }
+  // in a series: to the moment before or after
+  const along = (marks, from, key) => marks[marks.indexOf(from) + ({ ArrowRight: 1, ArrowLeft: -1 }[key] || 0)] || from;
   function byKeys(element, tips, pick) {
     element.tabIndex = 0;
     element.setAttribute("role", "application");
@@ -174,7 +176,7 @@
       event.preventDefault();
       const datum = current && current.__data__.datum;
       if (event.key === "Enter" || event.key === " ") return choose(pick, datum, tips);
-      const next = event.key === "End" ? marks.at(-1) : event.key === "Home" || !current || !current.isConnected ? marks[0] : toward(marks, current, event.key);
+      const next = event.key === "End" ? marks.at(-1) : event.key === "Home" || !current || !current.isConnected ? marks[0] : (pick.kind === "at" ? along : toward)(marks, current, event.key);
       leave();
       current = next;
       current.classList.add("at");
