@@ -27,3 +27,4 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses for local files

@@ -235,7 +235,7 @@ def test_code_is_copied(browser: Any, files: dict[str, Path]) -> None:
         opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
         button = opened.page.locator("[data-copy='code-1']")
         button.press("Enter")
-        opened.page.wait_for_function("document.querySelector(\"[data-copy='code-1']\").textContent === 'Copied'")
+        opened.page.locator("[data-copy='code-1']", has_text="Copied").wait_for()
         assert opened.page.evaluate("navigator.clipboard.readText()") == contents(N)["insights"][1]["code"]
 
 
@@ -367,6 +367,20 @@ def test_a_notebook_shows_the_page_in_a_frame(browser: Any, tmp_path: Path) -> N
     context.close()
 
 
+def _rows_of_a_moment(opened: Visit, table: dict[str, Any]) -> None:
+    """By a key and by a click: the chart of a series leads to the row of the moment."""
+    for name in ("time-0", "time-doubt"):
+        opened.key(name, "Home", "ArrowRight", "ArrowRight", "Enter")
+        assert opened.page.locator("#rows h2").inner_text() == "day is 2024-01-03"
+        shown = dict(zip(*(opened.page.locator(f"#rows {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
+        assert shown["species"] == table["species"][2]
+        opened.page.keyboard.press("Escape")
+    box = opened.page.locator("[data-chart='time-0'] svg").bounding_box()
+    opened.page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
+    assert opened.page.locator("#rows h2").inner_text().startswith("day is 2024-0")
+    opened.page.keyboard.press("Escape")
+
+
 def test_a_real_report_is_silent_and_accessible(browser: Any, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
@@ -378,6 +392,7 @@ def test_a_real_report_is_silent_and_accessible(browser: Any, tmp_path: Path) ->
     with Visit(browser, path) as opened:
         opened.open_all()
         opened.point_at_a_row()
+        _rows_of_a_moment(opened, table)
         found = Axe().run(opened.page).response["violations"]
         assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
         assert opened.said == []

@@ -55,9 +55,11 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
         yield "importance", importance(target["importance"], _place(contents, target.get("name", "")))
     if target.get("calibration", {}).get("predicted"):
         yield "calibration", calibration(target["calibration"])
-    yield from trend_charts(made(contents, "time").get("trend", {}).get("parts", []))
-    if made(contents, "time").get("series"):
-        yield from time_charts(contents["time"])
+    time = made(contents, "time")
+    moment = _place(contents, time.get("column", ""))
+    yield from trend_charts(time.get("trend", {}).get("parts", []), moment)
+    if time.get("series"):
+        yield from time_charts(time, moment)
 
 
 def _place(contents: dict[str, Any], name: str) -> int | None:

@@ -25,22 +25,22 @@ class _Axis:
         return {"field": field, "type": self.kind, "title": None, "axis": axis, "scale": scale}
 
 
-def time_charts(section: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
-    """Draw each column over time, and the doubt about the state."""
+def time_charts(section: dict[str, Any], column: int | None = None) -> Iterator[tuple[str, Chart]]:
+    """Draw each column over time, and the doubt about the state; `column` is where the page's rows have the time."""
     series = section["series"]
     axis = _axis(series["at"])
     changes = _changes(section, series["at"], axis)
     bands = _bands(axis.at, series["state"])
-    shown = list(series["columns"].items())[:MOST]
+    shown, pick = list(series["columns"].items())[:MOST], _pick(column)
     for place, (name, values) in enumerate(shown):
         layers = [_background(axis, bands, legend=place == 0), *_line(axis, name, zero=False), *changes]
-        yield f"time-{place}", _chart(150, layers, name, values, axis, series)
+        yield f"time-{place}", _chart(150, layers, name, values, axis, series) | pick
     layers = [_background(axis, bands, legend=not shown), *_line(axis, "doubt", zero=True), *changes]
-    yield "time-doubt", _chart(80, layers, "doubt of the state", series["doubt"], axis, series)
+    yield "time-doubt", _chart(80, layers, "doubt of the state", series["doubt"], axis, series) | pick
 
 
-def trend_charts(parts: list[dict[str, Any]]) -> Iterator[tuple[str, Chart]]:
-    """Draw each series with its trend, and with trend and season together."""
+def trend_charts(parts: list[dict[str, Any]], column: int | None = None) -> Iterator[tuple[str, Chart]]:
+    """Draw each series with its trend, and with trend and season together; `column` as in `time_charts`."""
     for place, part in enumerate(parts[:MOST]):
         series = part["series"]
         axis = _axis(series["at"])
@@ -53,7 +53,13 @@ def trend_charts(parts: list[dict[str, Any]]) -> Iterator[tuple[str, Chart]]:
             ("trend", "trend", "value"),
             ("fitted", "with season", "value"),
         ]
-        yield f"trend-{place}", chart({"height": 170, "layer": [*lines, *_line(axis, title, zero=False)]}, data, tips)
+        layers = [*lines, *_line(axis, title, zero=False)]
+        yield f"trend-{place}", chart({"height": 170, "layer": layers}, data, tips, **_pick(column))
+
+
+def _pick(column: int | None) -> dict[str, Any]:
+    """What a click shows: the rows of that moment, if the page carries the column of time."""
+    return {} if column is None else {"pick": {"kind": "at", "column": column}}
 
 
 def _smooth(axis: _Axis, field: str, colour: str) -> dict[str, Any]:

@@ -58,12 +58,14 @@
     const inside = one ? listOf(columns.map((place) => [store.columns[place], shownAt(place, found[0])])) : tableOf(found, columns);
     openSheet(title, words || amount(found), [...above, ...(found.length ? [inside] : [])]);
   }
+  function pairsOf(tips, datum, apart) {
+    const told = (tips || []).filter(([field]) => field in datum && field !== apart);
+    return told.map(([field, label, kind]) => [label, datum[field] === null ? "missing" : shown[kind](datum[field])]);
+  }
   function showRow(row, tips, datum) {
     const title = `Row ${round(row)}`;
     if (places.has(row)) return showRows(title, [places.get(row)], [], "As it stood in the table.");
-    const told = (tips || []).filter(([field]) => field in datum && field !== "row");
-    const pairs = told.map(([field, label, kind]) => [label, datum[field] === null ? "missing" : shown[kind](datum[field])]);
-    return openSheet(title, "The page does not carry all of this row; this is what the map knows.", [listOf(pairs)]);
+    return openSheet(title, "The page does not carry all of this row; this is what the map knows.", [listOf(pairsOf(tips, datum, "row"))]);
   }
   const where = (test) => store.row.map((_, at) => at).filter(test);
 
@@ -108,6 +110,8 @@
 
   const asNumber = (value) => typeof value === "number" ? value : Date.parse(value);
   const between = (value, from, to, last) => value !== null && asNumber(value) >= asNumber(from) && (asNumber(value) < asNumber(to) || (last && value === to));
+  // rows carry numbers of seven digits, charts of ten
+  const sameMoment = (value, name) => typeof value === "number" ? value.toPrecision(7) === Number(name).toPrecision(7) : value === name;
   const picks = {
     row: (pick, datum, tips) => showRow(datum.row, tips, datum),
     both: ({ x, y }, datum) => showRows(`${titleOf(x)} is ${datum.x}, ${titleOf(y)} is ${datum.y}`, where((at) => String(valueAt(x, at)) === String(datum.x) && String(valueAt(y, at)) === String(datum.y)), [x, y]),
@@ -130,7 +134,12 @@
       showRows(names.join(" and "), where((at) => pair.every((place) => valueAt(place, at) !== null)), pair, told ? told[2] + "." : "", drawn ? [box] : []);
       if (drawn) { const made = pairChart({ pair }); draw(box, { ...made.spec, data: { values: made.values } }, made.tips, made.pick); }
     },
-    at: ({ column }, datum) => showRows(`${titleOf(column)} is ${datum.name}`, where((at) => String(valueAt(column, at)) === String(datum.name)), [column]),
+    at: ({ column }, datum, tips) => {
+      if (datum.name === undefined) return; // the background
+      const title = `${titleOf(column)} is ${datum.name}`, found = where((at) => sameMoment(valueAt(column, at), datum.name));
+      if (found.length) return showRows(title, found, [column]);
+      openSheet(title, "The page does not carry the rows of this moment; this is what the chart knows.", [listOf(pairsOf(tips, datum, "name"))]);
+    },
   };
   function choose(pick, datum, tips) {
     if (pick && datum) picks[pick.kind](pick, datum, tips);
@@ -151,6 +160,8 @@
     }
     return best;
   }
+  // in a series: to the moment before or after
+  const along = (marks, from, key) => marks[marks.indexOf(from) + ({ ArrowRight: 1, ArrowLeft: -1 }[key] || 0)] || from;
   function byKeys(element, tips, pick) {
     element.tabIndex = 0;
     element.setAttribute("role", "application");
@@ -160,12 +171,12 @@
     const leave = () => { if (current) current.classList.remove("at"); current = null; tip.hidden = true; };
     element.onblur = leave;
     element.onkeydown = (event) => {
-      const marks = [...element.querySelectorAll("path, line, rect")].filter(isMark);
+      const marks = [...element.querySelectorAll("path, line, rect")].filter((node) => isMark(node) && (pick.kind !== "at" || node.__data__.mark.marktype === "symbol"));
       if (!marks.length || !(event.key.startsWith("Arrow") || ["Home", "End", "Enter", " "].includes(event.key))) return;
       event.preventDefault();
       const datum = current && current.__data__.datum;
       if (event.key === "Enter" || event.key === " ") return choose(pick, datum, tips);
-      const next = event.key === "End" ? marks.at(-1) : event.key === "Home" || !current || !current.isConnected ? marks[0] : toward(marks, current, event.key);
+      const next = event.key === "End" ? marks.at(-1) : event.key === "Home" || !current || !current.isConnected ? marks[0] : (pick.kind === "at" ? along : toward)(marks, current, event.key);
       leave();
       current = next;
       current.classList.add("at");
