@@ -41,7 +41,7 @@ def within_deviation(X: Array, weights: Array, deviation: Array, k: int) -> Arra
 
 
 def _columns(X: Array, weights: Array, k: int) -> Array:
-    """(d,) standard deviations of the normal distributions whose windows are as wide as the columns'; infinite if none."""
+    """(d,) deviations of the normal distributions whose windows are as wide as the columns'; infinite if none is."""
     T, part = np.ascontiguousarray(X.T), 1 / (4 * k)
     order = np.argsort(T, axis=1)
     values = np.take_along_axis(T, order, axis=1)

@@ -15,8 +15,8 @@ from latently.learn.estimator.parameters import stores_parameters
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, covariance_start, nested_means
 from latently.sequence.hmm.base import BaseHMM
-from latently.sequence.hmm.gaussian import KINDS, gaussian_block, known
 from latently.sequence.hmm.fixed import matched_within
+from latently.sequence.hmm.gaussian import KINDS, gaussian_block, known
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_fixed, check_prior, check_probabilities
 
@@ -109,7 +109,8 @@ class GMMHMM(BaseHMM):
             inner = FixedGaussianBlock(**vars(inner), constraints=found)
         weights = check_prior("weights_prior", self.weights_prior, (self.n_components, self.n_mix))
         is_tied = self.covariance_type == "tied"
-        block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params, self._fixed_weights())
+        fixed = self._fixed_weights()
+        block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params, fixed)
         return Emission(block, np.arange(self.n_components))
 
     def _constraints(self, kind: Any, d: int) -> Constraints | None:
