@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from latently.predict import (
@@ -26,18 +27,51 @@ def test_one_class_only(model):
     assert (fitted.predict_proba(X) == 1).all()
 
 
+def answers(model, rows):
+    """Probabilities of the second class, or numbers."""
+    return model.predict_proba(rows)[:, 1] if hasattr(model, "predict_proba") else model.predict(rows)
+
+
+@pytest.mark.parametrize("model", REGRESSORS, ids=str)
+def test_one_number_only(model):
+    np.testing.assert_allclose(model.fit(X, np.full(150, 2.5)).predict(X), 2.5, rtol=1e-12)
+
+
 @pytest.mark.parametrize("model", ALL, ids=str)
 def test_constant_columns(model):
-    fitted = model.fit(np.ones((20, 3)), np.arange(20) % 2)
-    assert np.isfinite(fitted.predict(np.zeros((2, 3)))).all()
+    y = (np.arange(20) % 4 == 0).astype(int)
+    fitted = model.fit(np.ones((20, 3)), y)
+    drawn = getattr(fitted, "estimators_samples_", [np.arange(20)])
+    np.testing.assert_allclose(answers(fitted, np.zeros((2, 3))), np.mean([y[rows].mean() for rows in drawn]))
+
+
+def all_rows(model):
+    """The model on all rows and columns, so that its answer can be said beforehand."""
+    return model.set_params(bootstrap=False, max_features=None) if hasattr(model, "bootstrap") else model
 
 
 @pytest.mark.parametrize("model", ALL, ids=str)
-def test_a_column_all_missing(model):
-    lost = X.copy()
+def test_a_column_all_missing_at_fit_is_as_if_it_were_not_there(model):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 3))
+    y = (rows[:, 0] + 0.5 * rows[:, 1] + rng.normal(size=150) > 0).astype(int)
+    lost = rows.copy()
     lost[:, 2] = np.nan
-    assert len(model.fit(X, Y).predict(lost)) == 150
-    assert len(model.fit(lost, Y).predict(X)) == 150
+    model = clone(all_rows(clone(model))).set_params(max_depth=2)
+    found = answers(model.fit(lost, y), rows)
+    np.testing.assert_allclose(found, answers(model.fit(rows[:, :2], y), rows[:, :2]), rtol=1e-10)
+
+
+@pytest.mark.parametrize("model", ALL, ids=str)
+def test_a_column_all_missing_at_predict_goes_the_larger_way(model):
+    x, lost = np.arange(10.0)[:, None], np.full((3, 1), np.nan)
+    fitted = all_rows(clone(model)).fit(x, (x[:, 0] >= 7).astype(int))
+    expected = 0.0  # of the seven rows on the larger side
+    if getattr(fitted, "missing", None) == "fractional":
+        expected = 0.3  # by the shares of both sides
+    elif getattr(fitted, "leaf", None) == "linear":
+        expected = fitted.predict([[4.5]])[0]  # the mean
+    np.testing.assert_allclose(answers(fitted, lost), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", ALL, ids=str)
