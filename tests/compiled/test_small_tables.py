@@ -144,12 +144,17 @@ def test_k_means_ends_where_the_peer_does(k, d, bounds, monkeypatch):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-def test_small_k_means_from_drawn_starts_is_a_fixed_point_as_good_as_the_peers():
-    X = two_groups(40, 2, 8.0)
-    ours = KMeans(2, random_state=0, n_init=3, tol=0).fit(X)
-    assert ours.inertia_ == pytest.approx(PeerKMeans(2, random_state=0, n_init=3).fit(X).inertia_, rel=1e-9)
-    means = np.array([X[ours.labels_ == k].mean(axis=0) for k in range(2)])
-    np.testing.assert_allclose(ours.cluster_centers_, means, rtol=1e-12)
+@pytest.mark.parametrize(("k", "apart"), [(2, 8.0), (4, 1.0)])
+def test_small_k_means_ends_at_a_fixed_point(k, apart):
+    X = two_groups(60, 2, apart)
+    found = KMeans(k, random_state=0, n_init=2, tol=0).fit(X)
+    gaps = ((X[:, None] - found.cluster_centers_) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(found.labels_, gaps.argmin(axis=1))
+    assert found.inertia_ == pytest.approx(gaps.min(axis=1).sum(), rel=1e-9)
+    means = [X[found.labels_ == j].mean(axis=0) for j in range(k)]
+    np.testing.assert_allclose(found.cluster_centers_, means, atol=1e-9)
+    if k == 2:
+        assert found.inertia_ == pytest.approx(PeerKMeans(2, n_init=2, random_state=0).fit(X).inertia_, rel=1e-9)
 
 
 def test_k_means_with_missing_entries():

@@ -19,7 +19,7 @@ SAMPLE_ROWS = 2048
 """Rows that the measure is taken on: a prior's scale need not be known to more than a few per cent."""
 
 _WINDOWS = 256
-_CELLS = 2**17  # entries of columns that are looked at together: they stay in the cache
+_CELLS = 2**15  # entries of columns that are looked at together: they stay in the cache
 
 
 def within_deviation(X: Array, weights: Array, deviation: Array, k: int) -> Array:
@@ -42,20 +42,26 @@ def within_deviation(X: Array, weights: Array, deviation: Array, k: int) -> Arra
 
 def _columns(X: Array, weights: Array, k: int) -> Array:
     """(d,) deviations of the normal distributions whose windows are as wide as the columns'; infinite if none is."""
-    T, part = np.ascontiguousarray(X.T), 1 / (4 * k)
-    order = np.argsort(T, axis=1)
-    values = np.take_along_axis(T, order, axis=1)
-    masses = np.where(np.isnan(values), 0.0, weights[order])
-    shares = np.cumsum(masses, axis=1)
+    part = 1 / (4 * k)
+    values, masses = _sorted(np.ascontiguousarray(X.T), weights)
     starts = (np.arange(_WINDOWS) + 0.5) / _WINDOWS * (1 - part)
     ends = np.append(starts, part + starts)
-    places = np.array([np.searchsorted(row, ends * row[-1]) for row in shares])
-    low, high = np.take_along_axis(values, places, axis=1).reshape(len(T), 2, -1).swapaxes(0, 1)
+    places = np.array([np.searchsorted(row, ends * row[-1]) for row in np.cumsum(masses, axis=1)])
+    low, high = np.take_along_axis(values, places, axis=1).reshape(len(values), 2, -1).swapaxes(0, 1)
     far = np.maximum(np.abs(low), np.abs(high))
     least = np.maximum(_ROUNDING * far, _NOTHING * _deviations(values, masses)[:, None])
     # of a normal distribution the windows that start at the first and at the last quarter have the median width
     usual = ndtri((1 - part) / 4 + part) - ndtri((1 - part) / 4)
-    return _lower_medians(np.where(high - low > least, high - low, np.inf)) / usual
+    return np.asarray(_lower_medians(np.where(high - low > least, high - low, np.inf)) / usual)
+
+
+def _sorted(T: Array, weights: Array) -> tuple[Array, Array]:
+    """Rows (d, n) in order, and the mass of each entry, (1, n) where it is the same in all rows: NaN has none."""
+    if (weights == weights[:1]).all() and not np.isnan(T.sum()):
+        return np.sort(T, axis=1), weights[None]
+    order = np.argsort(T, axis=1)
+    values = np.take_along_axis(T, order, axis=1)
+    return values, np.where(np.isnan(values), 0.0, weights[order])
 
 
 def _lower_medians(widths: Array) -> Array:
