@@ -42,22 +42,20 @@ def _products(v: Values, lags: int) -> Values:
     return np.asarray(irfft(np.abs(rfft(v, size)) ** 2, size)[: lags + 1])
 
 
-def memory(x: Values, clear: float = _CLEAR) -> Values | None:
+def memory(x: Values) -> Values | None:
     """Autocorrelations that are clear, zero where they are not; None if rows look independent.
 
     Parameters
     ----------
     x
         (n,) series, NaN where missing.
-    clear
-        P-value below which rows count as dependent.
     """
     n = int((~np.isnan(x)).sum())
     if n < 4 * _FIRST:
         return None
     first = autocorrelation(x, _FIRST)
     box = n * (n + 2) * (first**2 / (n - np.arange(1, _FIRST + 1))).sum()  # Ljung and Box
-    if chdtrc(_FIRST, box) > clear:
+    if chdtrc(_FIRST, box) > _CLEAR:
         return None
     found = autocorrelation(x, min(len(x) // 3, _MOST_LAGS))
     return np.where(np.abs(found) > 2 / np.sqrt(n), found, 0.0)

@@ -18,8 +18,6 @@ from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
 
 Values = NDArray[np.float64]
-_MOST_GROUPS = 12
-_UNCLEAR = 0.05  # p-value above which rows are taken to be independent
 
 
 class Skipped(Exception):
@@ -79,11 +77,6 @@ class Study:
         return {}
 
     @cached_property
-    def turns(self) -> dict[str, bool]:
-        """Whether the groups of the table explain how numbers resemble the rows before; those that were asked about."""
-        return {}
-
-    @cached_property
     def order(self) -> NDArray[np.int64]:
         """Places in the sample in the order of time, or of the file."""
         sample = self.prepared.sample
@@ -124,28 +117,7 @@ class Study:
         clocks = [self._is_clock(each) for each in (a, b)]
         if clocks == [True, False]:
             return compare(a, b, share=self._share_along(b, a))
-        if clocks == [False, True]:
-            return compare(a, b, share=self._share_along(a, b))
-        return compare(a, b, share=1.0 if self._by_groups(a, b) or self._by_groups(b, a) else None)
-
-    def _by_groups(self, x: Aspect, group: Aspect) -> bool:
-        """Whether a number resembles the rows before only as far as the groups of the table do, one of them given."""
-        if x.memory is None or group.memory is None or group.scores is not None or not x.is_graded:
-            return False
-        if x.name not in self.turns:
-            self.turns[x.name] = self._takes_turns(x)
-        return self.turns[x.name]
-
-    def _takes_turns(self, x: Aspect) -> bool:
-        """Whether groups that take turns, or follow each other, leave independent rows of a number."""
-        groups = [a for a in self.aspects if a.scores is None or a.width == 2]
-        groups = [a for a in groups if a.name != x.name and a.width <= _MOST_GROUPS]
-        if sum(a.width for a in groups) > len(x.codes) / 5 or not groups or x.scores is None:
-            return False
-        dummies = np.hstack([np.ones((len(x.codes), 1)), *(a.spots[:, 1:] for a in groups)]).astype(float)
-        seen, left = x.codes >= 0, np.full(len(x.codes), np.nan)
-        left[seen] = x.scores[seen] - dummies[seen] @ np.linalg.lstsq(dummies[seen], x.scores[seen], rcond=None)[0]
-        return memory(left[self.order], clear=_UNCLEAR) is None
+        return compare(a, b, share=self._share_along(a, b) if clocks == [False, True] else None)
 
     def _is_clock(self, aspect: Aspect) -> bool:
         """Whether a column only rises, or only falls, along the rows."""
