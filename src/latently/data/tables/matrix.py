@@ -259,7 +259,7 @@ def refuse_tiny(X: WeightArray, weights: WeightArray, names: Sequence[str]) -> N
         if span > _WIDE:
             continue
         seen = ~np.isnan(column) & (weights > 0)
-        deviation = deviation_of(column[seen], weights[seen]) if seen.any() else 0.0
+        deviation = _deviation_of(column[seen], weights[seen]) if seen.any() else 0.0
         if 0 < deviation < TINY:
             raise ValueError(tiny(name, deviation))
 
@@ -272,7 +272,7 @@ def tiny(name: str, deviation: float) -> str:
     )
 
 
-def deviation_of(values: WeightArray, weights: WeightArray) -> float:
+def _deviation_of(values: WeightArray, weights: WeightArray) -> float:
     """Standard deviation of the observed values, even where the squares of the values are not numbers."""
     seen = ~np.isnan(values)
     values, shares = values[seen], weights[seen] / weights[seen].sum()

@@ -186,7 +186,8 @@ def _surprises(x: Ints, y: Ints, size: int, wrong: int, limit: float) -> bool:
     for _ in range(_SHUFFLES):
         _, counts, main = _cells(x, rng.permutation(y), size)
         left.append(int(counts[~main].sum()))
-    return log_chance(wrong, float(np.mean(left))) <= limit and wrong <= _FEW * np.mean(left)
+    expected = float(np.mean(left))
+    return log_chance(wrong, expected) <= limit and wrong <= _FEW * expected
 
 
 def _line(a: _Coded, b: _Coded, first: Ints) -> Exact | None:

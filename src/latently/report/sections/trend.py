@@ -250,7 +250,7 @@ def _shown(column: Column, time: Column, rows: NDArray[np.int64], steps: Spacing
 
 def trend_findings(found: dict[str, Any]) -> list[Finding]:
     """The strongest seasons, each in one sentence, and the trends of all other columns together."""
-    parts = found["trend"]["parts"]
+    parts: list[dict[str, Any]] = found["trend"]["parts"]
     strongest = sorted(parts, key=lambda entry: -entry["season"]["strength"])
     by_column = {entry["column"]: entry for entry in reversed(strongest) if entry["season"]["strength"] >= _FAINT}
     seasonal = [entry for entry in strongest if by_column.get(entry["column"]) is entry][:2]

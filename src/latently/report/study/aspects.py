@@ -124,7 +124,7 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
     if counts.sum() - counts[common].sum() < 5:  # too few to be a class of their own
         place[place == len(common)] = -1
     kept, merged = _dense(place[places])
-    rare = [k for k in np.flatnonzero(counts) if k not in common]
+    rare = [int(k) for k in np.flatnonzero(counts) if k not in common]
     names = (*(labels[i] for i in common), _end(labels, common, rare) if ordered else RARER)
     if len(kept) < 2:
         return None
