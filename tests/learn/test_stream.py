@@ -91,6 +91,12 @@ def test_drift_of_a_classifier_shows_in_the_labels():
     assert next(record.batch for record in records if record.drift) == 60
 
 
+def held_by_latently():
+    """Bytes allocated in the package's own lines: other threads of the process allocate too."""
+    own = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, "*/latently/*")])
+    return sum(trace.size for trace in own.traces)
+
+
 def test_memory_stays_over_three_thousand_batches():
     rng = np.random.default_rng(6)
     table = two_groups(rng, 4096)[0]
@@ -103,10 +109,10 @@ def test_memory_stays_over_three_thousand_batches():
     for record in itertools.islice(records, 3000):
         if record.batch in (1000, 2999):
             gc.collect()  # lists of free objects are no growth
-            sizes.append(tracemalloc.get_traced_memory()[0])
+            sizes.append(held_by_latently())
     tracemalloc.stop()
     assert record.batch == 2999
-    assert sizes[1] < sizes[0] + 20_000
+    assert 0 < sizes[1] < sizes[0] + 5_000
     assert np.isfinite(model.var_).all()
     assert model.class_count_.sum() == pytest.approx(8 / (1 - 0.99), rel=1e-6)
 
