@@ -147,8 +147,23 @@ def test_even_steps_are_time_and_others_are_what_a_table_is_sorted_by():
     rng = np.random.default_rng(0)
     assert sorted_by([np.arange(100.0) + 0.2 * rng.random(100)], [False]) is None
     assert sorted_by([np.sort(rng.exponential(size=100))], [False]) is not None
-    assert sorted_by([np.repeat([2.0, 0.0, 1.0], [30, 30, 40])], [True]).tolist() == [0] * 30 + [1] * 30 + [2] * 40
+    blocks = np.repeat([2.0, 0.0, 1.0], [30, 30, 40])
+    assert sorted_by([blocks], [True]).tolist() == [2] * 30 + [0] * 30 + [1] * 40
+    assert sorted_by([np.append(blocks, [2.0, 0.0])], [True]).tolist()[-3:] == [1, 2, 0]
+    assert sorted_by([np.append(blocks, [2.0] * 8)], [True]) is None
+    assert sorted_by([np.sort(blocks)], [False]).tolist() == [0] * 30 + [1] * 40 + [2] * 30
+    assert sorted_by([blocks], [False]) is None
     assert sorted_by([np.tile([0.0, 1.0], 50)], [True]) is None
+
+
+def test_clusters_of_a_table_that_is_sorted_by_its_label_are_found():
+    from sklearn.datasets import load_wine
+
+    wine = load_wine(as_frame=True).frame
+    found = explore(wine).to_dict()["clusters"]
+    shuffled = explore(wine.sample(frac=1.0, random_state=0)).to_dict()["clusters"]
+    assert found["n"] > 1
+    assert shuffled["n"] > 1
 
 
 def test_rows_that_resemble_the_rows_before_are_told():

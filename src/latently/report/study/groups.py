@@ -60,7 +60,12 @@ class Separation:
     finer_p: float = 1.0
 
 
-def separate(prepared: Prepared, fitted: Fitted, order: NDArray[np.int64] | None = None) -> Separation:
+def separate(
+    prepared: Prepared,
+    fitted: Fitted,
+    order: NDArray[np.int64] | None = None,
+    stretches: NDArray[np.int64] | None = None,
+) -> Separation:
     """Find the groups of components that are apart; one group, if none are.
 
     Parameters
@@ -72,12 +77,14 @@ def separate(prepared: Prepared, fitted: Fitted, order: NDArray[np.int64] | None
     order
         Places of the sample in the order of time; None if they are in the order of the file, which may be sorted by
         what makes the clusters.
+    stretches
+        Stretches of a file that is sorted by one of its columns; None if it is not known to be.
     """
     groups: Groups = [(k,) for k in range(fitted.view.size)]
     X = prepared.tame[:_TEST_ROWS]
     if len(groups) == 1 or len(X) < _LEAST_ROWS:
-        return Separation([tuple(range(len(groups)))], 1.0, _Follow(prepared, fitted, X, order).share(None))
-    tests, follow = _folds(prepared, fitted, X), _Follow(prepared, fitted, X, order)
+        return Separation([tuple(range(len(groups)))], 1.0, _Follow(prepared, fitted, X, order, stretches).share(None))
+    tests, follow = _folds(prepared, fitted, X), _Follow(prepared, fitted, X, order, stretches)
     finer, finer_p = None, 1.0
     while len(groups) > 1:
         pairs = {pair: _together(tests, follow, *pair) for pair in combinations(groups, 2)}
@@ -116,8 +123,7 @@ def _seen_again(
     place = {g: (at,) for at, g in enumerate(groups)}
 
     def again(g: tuple[int, ...], h: tuple[int, ...]) -> float:
-        share = follow.share([g, h])
-        return min(1.0, 2 * min(pairs[g, h], _apart(tests, place[g], place[h], share)))
+        return min(1.0, 2 * min(pairs[g, h], _apart(tests, place[g], place[h], follow.along(g, h))))
 
     return {(g, h): p if p <= APART else again(g, h) for (g, h), p in pairs.items()}
 
@@ -125,28 +131,50 @@ def _seen_again(
 class _Follow:
     """How far rows resemble the rows before them, beyond being in the same group."""
 
-    def __init__(self, prepared: Prepared, fitted: Fitted, X: Values, order: NDArray[np.int64] | None) -> None:
-        parts = np.arange(len(X)) * _PARTS // len(X)
-        by_file = order is None
+    def __init__(
+        self,
+        prepared: Prepared,
+        fitted: Fitted,
+        X: Values,
+        order: NDArray[np.int64] | None,
+        stretches: NDArray[np.int64] | None,
+    ) -> None:
+        self.parts = np.zeros(len(X), dtype=np.int64)
+        if order is None:  # a file may be sorted by what makes the clusters: only what rows share with near ones counts
+            self.parts = np.arange(len(X)) * _PARTS // len(X) if stretches is None else stretches[: len(X)]
         order = np.arange(len(X)) if order is None else order[order < len(X)]
-        # a file may be sorted by what makes the clusters: there, only what rows share with near ones counts
-        lines = [within(X[order, j], parts) if by_file else X[order, j] for j in prepared.numeric]
+        self.X = X[order][:, prepared.numeric]
+        lines = [within(x, self.parts) for x in self.X.T]
         self.lines = [x for x in lines if memory(x) is not None]
-        self.own = _memberships(fitted.view, X[order]).argmax(axis=1) if self.lines else order
+        self.shares = _memberships(fitted.view, X[order]) if self.lines else np.empty((0, fitted.view.size))
 
     def share(self, groups: Groups | None) -> float:
         """Rows that are worth an independent one, for a count, given the groups; of the column where they are most."""
         if not self.lines:
             return 1.0
-        place = np.zeros(int(self.own.max()) + 1, dtype=np.int64)
+        place = np.zeros(self.shares.shape[1], dtype=np.int64)
         for at, group in enumerate(groups or ()):
-            place[[k for k in group if k < len(place)]] = at + 1
-        return max(inflation_of_mean(within(x, place[self.own])) for x in self.lines)
+            place[list(group)] = at + 1
+        own = place[self.shares.argmax(axis=1)]
+        return max(inflation_of_mean(within(x, own)) for x in self.lines)
+
+    def along(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
+        """The same for counts along the direction that tells two groups best."""
+        if not self.lines:
+            return 1.0
+        one, other = self.shares[:, list(g)].sum(axis=1), self.shares[:, list(h)].sum(axis=1)
+        mine = np.isin(self.shares.argmax(axis=1), (*g, *h))
+        first = (one / np.maximum(one + other, 1e-300))[mine]
+        filled = np.where(np.isnan(self.X), np.nanmean(self.X, axis=0), self.X)[mine]
+        direction = _direction(filled, first)
+        if direction is None:
+            return self.share([g, h])
+        return inflation_of_mean(within(within(filled @ direction, self.parts[mine]), (first > 0.5).astype(np.int64)))
 
 
 def _together(tests: "list[_Test]", follow: _Follow, g: tuple[int, ...], h: tuple[int, ...]) -> float:
     """Chance that two groups look as much apart in all tests together, though there is no valley between them."""
-    return _apart(tests, g, h, follow.share([g, h]))
+    return _apart(tests, g, h, follow.along(g, h))
 
 
 def _apart(tests: "list[_Test]", g: tuple[int, ...], h: tuple[int, ...], share: float) -> float:

@@ -44,7 +44,7 @@ def learn(study: Study, tell: Callable[[str], None]) -> Study:
 
 
 def _separated(study: Study, fitted: Fitted) -> Separation:
-    return separate(study.prepared, fitted, study.order if study.time else None)
+    return separate(study.prepared, fitted, study.order if study.time else None, study.stretches)
 
 
 def _labels(prepared: Prepared, fitted: Fitted, separation: Separation) -> list[str]:

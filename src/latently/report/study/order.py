@@ -14,6 +14,7 @@ Values = NDArray[np.float64]
 _CLEAR = 1e-3  # p-value below which rows count as dependent
 _FIRST = 10  # lags that the test looks at
 _MOST_LAGS, _ORDERS = 1000, 3
+_SORTED = 0.95  # share of the rows that must lie in one run of their level
 
 
 def autocorrelation(x: Values, lags: int) -> Values:
@@ -129,12 +130,22 @@ def sorted_by(columns: list[Values], texts: list[bool]) -> NDArray[np.int64] | N
         if np.isnan(x).any() or len(x) < 4 * _FIRST:
             continue
         steps = np.diff(x)
-        runs = np.concatenate([[0], np.cumsum(steps != 0)])
-        if text and 0 < runs[-1] == len(np.unique(x)) - 1 < len(x) / 10:
-            return runs
-        if not text and ((steps >= 0).all() or (steps <= 0).all()) and np.abs(steps).std() > 0.5 * np.abs(steps).mean():
+        moves_on = bool((steps >= 0).all() or (steps <= 0).all())
+        values, levels = np.unique(x, return_inverse=True)
+        few = 1 < len(values) < len(x) / 10
+        if few and (moves_on or (text and _nearly_one_run_each(levels))):
+            return levels
+        if not text and moves_on and np.abs(steps).std() > 0.5 * np.abs(steps).mean():
             return np.arange(len(x)) // max(20, len(x) // 20)
     return None
+
+
+def _nearly_one_run_each(levels: NDArray[np.int64]) -> bool:
+    """Whether nearly all rows lie in the longest run of their level; a few may have been appended or moved."""
+    starts = np.flatnonzero(np.diff(levels, prepend=-1))
+    longest = np.zeros(int(levels.max()) + 1, dtype=np.int64)
+    np.maximum.at(longest, levels[starts], np.diff(starts, append=len(levels)))
+    return bool(longest.sum() >= _SORTED * len(levels))
 
 
 def within(x: Values, stretches: NDArray[np.int64]) -> Values:
