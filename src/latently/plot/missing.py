@@ -1,18 +1,18 @@
 """Missing values as a picture: which columns have missing values, and which missing values come together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latently.data import infer_schema
-from latently.plot.axes import Array, axes_of
+from latently.plot.axes import Array, Display
 
 
 @dataclass(eq=False)
-class MissingnessDisplay:
+class MissingnessDisplay(Display):
     """Patterns of missing values: a line for each, the most frequent first, with the number of its rows.
 
     Parameters
@@ -47,8 +47,6 @@ class MissingnessDisplay:
     shares: Array
     names: Sequence[str]
     n_rows: int
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_table(
@@ -85,7 +83,7 @@ class MissingnessDisplay:
         """Draw on the given axes, or on new ones."""
         from matplotlib.colors import ListedColormap
 
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         p, d = self.patterns.shape
         shades = ListedColormap(["#e8edf2", "#b03a48"])
         self.image_ = ax.imshow(self.patterns, cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="nearest")

@@ -1,16 +1,16 @@
 """Responsibilities as a picture: which rows are sure of their group, and which are not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of, colours
+from latently.plot.axes import Array, Display, colours
 
 
 @dataclass(eq=False)
-class ResponsibilitiesDisplay:
+class ResponsibilitiesDisplay(Display):
     """Rows side by side, each a bar cut by the probabilities of its groups.
 
     Rows are ordered by their most probable group, within it the surest first.
@@ -40,8 +40,6 @@ class ResponsibilitiesDisplay:
 
     responsibilities: Array
     names: Sequence[str]
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @property
     def certainty(self) -> Array:
@@ -86,7 +84,7 @@ class ResponsibilitiesDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         n, k = self.responsibilities.shape
         tops = np.cumsum(self.responsibilities[self.order], axis=1)
         # (k + 1, n + 1): the last row is repeated, since a bar ends where the next begins

@@ -1,12 +1,12 @@
 """Trees that a person can read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import axes_of, colours
+from latently.plot.axes import Display, colours
 
 _LINE = 26  # characters of a condition before it is cut
 
@@ -44,7 +44,7 @@ class Box:
 
 
 @dataclass(eq=False)
-class TreeDisplay:
+class TreeDisplay(Display):
     """A decision tree as boxes and lines, with what holds on each line and the shares of the classes in each box.
 
     Parameters
@@ -71,8 +71,6 @@ class TreeDisplay:
 
     boxes: Sequence[Box]
     classes: Sequence[str] | None
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(
@@ -107,7 +105,7 @@ class TreeDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, figure = axes_of(ax)
+        ax = self._on(ax)
         shades = colours(len(self.classes or [0]))
         height = max(box.depth for box in self.boxes)
         self.texts_ = [self._draw(ax, box, shades) for box in self.boxes]
@@ -122,7 +120,7 @@ class TreeDisplay:
 
             keys = [patches.Patch(color=shade, label=name) for shade, name in zip(shades, self.classes, strict=True)]
             ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncols=6, fontsize="small", frameon=False)
-        figure.set_size_inches(max(6.4, 1.6 * leaves), max(4.0, 1.5 * (height + 1)))
+        self.figure_.set_size_inches(max(6.4, 1.6 * leaves), max(4.0, 1.5 * (height + 1)))
         return self
 
     def _draw(self, ax: Any, box: Box, shades: Any) -> Any:
