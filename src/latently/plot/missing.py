@@ -66,7 +66,7 @@ class MissingnessDisplay(Display):
         missing
             Values that stand for a missing one, in all columns or by the name of the column.
         max_patterns
-            How many patterns to show; the rarer ones are told in the label of the axis.
+            How many patterns to show; the number of rarer ones is in the label of the axis.
         ax
             Axes to draw on; new ones if None.
         """
@@ -87,8 +87,8 @@ class MissingnessDisplay(Display):
         p, d = self.patterns.shape
         shades = ListedColormap(["#e8edf2", "#b03a48"])
         self.image_ = ax.imshow(self.patterns, cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-        told = [f"{name} ({share:.0%})" for name, share in zip(self.names, self.shares, strict=True)]
-        ax.set_xticks(np.arange(d), told, rotation=45, ha="right", rotation_mode="anchor")
+        labels = [f"{name} ({share:.0%})" for name, share in zip(self.names, self.shares, strict=True)]
+        ax.set_xticks(np.arange(d), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set_yticks(np.arange(p), [f"{count}" for count in self.counts])
         ax.set_xticks(np.arange(d + 1) - 0.5, minor=True)
         ax.set_yticks(np.arange(p + 1) - 0.5, minor=True)

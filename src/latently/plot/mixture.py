@@ -14,8 +14,8 @@ from latently.plot.densities import columns_of, density_of
 class MixtureDisplay(Display):
     """Density of a mixture over two of its columns, with an ellipse for each component.
 
-    An ellipse of level 0.9 holds nine in ten rows of its component. The other columns are summed out, or, if
-    they are given, held at a value: a slice.
+    An ellipse of level 0.9 holds nine in ten rows of its component. The other columns are marginalised out, or
+    fixed at given values: a slice.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ class MixtureDisplay(Display):
         points, labels = (None, None) if X is None else (columns_of(mixture, X, shown), mixture.predict(X))
         x, y, grid = grid_between([_range(means, covariances, points, j) for j in (0, 1)], n_points)
         log_density = density.log_prob(grid).reshape(n_points, n_points)
-        told = (names[shown[0]], names[shown[1]])
-        display = cls(x, y, log_density, density.weights, means, covariances, points, labels, told, levels)
+        drawn = (names[shown[0]], names[shown[1]])
+        display = cls(x, y, log_density, density.weights, means, covariances, points, labels, drawn, levels)
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -150,7 +150,7 @@ def _ellipse(mean: Array, covariance: Array, level: float, colour: Any) -> Any:
     from matplotlib.patches import Ellipse
 
     variances, axes = np.linalg.eigh(covariance)
-    radius = np.sqrt(-2 * np.log1p(-level))  # of a circle that holds `level` of a standard normal in the plane
+    radius = np.sqrt(-2 * np.log1p(-level))  # of a circle that holds `level` of a bivariate standard normal
     width, height = 2 * radius * np.sqrt(np.maximum(variances[::-1], 0))
     angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
     return Ellipse(tuple(mean), width, height, angle=angle, fill=False, edgecolor=colour, linewidth=1.5)

@@ -82,8 +82,8 @@ class PosteriorDisplay(Display):
             logs = posterior.log_likelihood(x)
             likelihood = np.exp(logs - np.nanmax(np.where(np.isfinite(logs), logs, -np.inf)))
             likelihood = np.where(np.isfinite(likelihood), likelihood, 0.0) * np.nanmax(density)
-        told = posterior.summary(level)[chosen]
-        summaries = (told["map"], told["mean"], told["half_maximum"], told["interval"])
+        values = posterior.summary(level)[chosen]
+        summaries = (values["map"], values["mean"], values["half_maximum"], values["interval"])
         return cls(chosen, x, before, likelihood, density, *summaries, level).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:

@@ -101,7 +101,7 @@ class DecisionRegionsDisplay(Display):
         shown = pair(columns, table.schema.names)
         coded = [table.schema.names[j] for j in shown if table.schema.kinds[j] != "numeric"]
         if coded:
-            raise ValueError(f"column {coded[0]!r} holds categories, which have no place along an axis")
+            raise ValueError(f"column {coded[0]!r} holds categories, which cannot be drawn on a numeric axis")
         points = table.values[:, shown]
         x, up, grid = grid_over(points, n_points)
         rows = np.tile(_rest(estimator, table, given), (n_points**2, 1))
@@ -109,8 +109,8 @@ class DecisionRegionsDisplay(Display):
         proba = np.asarray(estimator.predict_proba(for_model(estimator, table, rows)))
         classes = getattr(estimator, "classes_", np.arange(proba.shape[1]))
         labels = np.asarray(estimator.predict(X) if y is None else y)
-        told = (table.schema.names[shown[0]], table.schema.names[shown[1]])
-        return cls(x, up, proba.reshape(n_points, n_points, -1), classes, points, labels, told).plot(ax=ax)
+        drawn = (table.schema.names[shown[0]], table.schema.names[shown[1]])
+        return cls(x, up, proba.reshape(n_points, n_points, -1), classes, points, labels, drawn).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""

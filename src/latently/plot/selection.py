@@ -59,7 +59,7 @@ class SelectionDisplay(Display):
         fitted = [line for line in selection.table if not line["error"]]
         unsized = next((line["family"] for line in fitted if line["n_components"] is None), None)
         if unsized is not None:
-            raise ValueError(f"{unsized} has no n_components, so it has no place along the axis of this picture")
+            raise ValueError(f"{unsized} has no n_components, so it cannot be drawn in this picture")
         families = dict.fromkeys(line["family"] for line in fitted)
         lines = {name: _line(fitted, name, selection.key) for name in families}
         best = selection.best

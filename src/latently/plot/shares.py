@@ -77,10 +77,10 @@ class ResponsibilitiesDisplay(Display):
             raise ValueError(f"responsibilities must be a table (rows, groups), got shape {shares.shape}")
         if not (shares >= 0).all() or not np.allclose(shares.sum(axis=1), 1, atol=1e-6):
             raise ValueError("responsibilities must be probabilities: each row from 0 on, with a sum of 1")
-        told = [str(k) for k in range(shares.shape[1])] if names is None else list(names)
-        if len(told) != shares.shape[1]:
-            raise ValueError(f"there are {shares.shape[1]} groups and {len(told)} names")
-        return cls(shares, told).plot(ax=ax)
+        groups = [str(k) for k in range(shares.shape[1])] if names is None else list(names)
+        if len(groups) != shares.shape[1]:
+            raise ValueError(f"there are {shares.shape[1]} groups and {len(groups)} names")
+        return cls(shares, groups).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""

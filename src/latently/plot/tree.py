@@ -98,10 +98,10 @@ class TreeDisplay(Display):
 
         check_is_fitted(estimator)
         words = estimator._words()
-        told = (
+        label = (
             [str(c) for c in (words.classes if class_names is None else class_names)] if _has_classes(words) else None
         )
-        return cls(_boxes(estimator.nodes_, words, told, max_depth), told).plot(ax=ax)
+        return cls(_boxes(estimator.nodes_, words, label, max_depth), label).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
@@ -180,8 +180,8 @@ def _boxes(nodes: Any, words: Any, classes: Sequence[str] | None, max_depth: int
     for i, (node, depth, parent, which) in enumerate(order):
         inner = i in parents
         value = nodes.value[node]
-        told = classes[int(value[0].argmax())] if classes is not None else _number(words.answer(value))
-        title = words.columns[int(nodes.feature[node])] if inner else told
+        label = classes[int(value[0].argmax())] if classes is not None else _number(words.answer(value))
+        title = words.columns[int(nodes.feature[node])] if inner else label
         text = "" if parent < 0 else condition(nodes, order[parent][0], which, words)
         shares = tuple(float(v) for v in value[0]) if classes is not None else ()
         made.append(Box(float(xs[i]), depth, title, text, shares, int(nodes.samples[node]), parent, not inner))

@@ -1,4 +1,4 @@
-"""Pictures of hidden sources: over time, as atoms of a dictionary, and how far they can be told apart."""
+"""Pictures of hidden sources: over time, as atoms of a dictionary, and how well they are separated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -154,16 +154,16 @@ class AtomsDisplay(Display):
 
 @dataclass(eq=False)
 class SeparabilityDisplay(Display):
-    """How far components of an independent component analysis turn into each other under resampling.
+    """How far components of an independent component analysis mix with each other under resampling.
 
     Use `from_uncertainty` or `from_estimator` to make one.
 
     Attributes
     ----------
     separability : ndarray
-        (k, k) angles in radians; 0.45 is what two components come to that nothing tells apart.
+        (k, k) angles in radians; 0.45 is the value for two components that cannot be separated.
     blocks : tuple
-        Components that cannot be told apart.
+        Components that cannot be separated.
 
     Examples
     --------

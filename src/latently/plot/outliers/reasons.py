@@ -62,12 +62,12 @@ class OutlierReasonsDisplay(Display):
         ax
             Axes to draw on; new ones if None.
         """
-        told = estimator.explain(X)
-        if not -len(told) <= row < len(told):
-            raise ValueError(f"there is no row {row}: X has {len(told)}, counted from 0")
-        entries = told[row]["columns"][:n_columns]
-        verdict = "an outlier" if told[row]["decision"] < 0 else "no outlier"
-        title = f"{verdict}: {100 * told[row]['tail_probability']:.2g} % of usual rows score as low"
+        explained = estimator.explain(X)
+        if not -len(explained) <= row < len(explained):
+            raise ValueError(f"there is no row {row}: X has {len(explained)}, counted from 0")
+        entries = explained[row]["columns"][:n_columns]
+        verdict = "an outlier" if explained[row]["decision"] < 0 else "no outlier"
+        title = f"{verdict}: {100 * explained[row]['tail_probability']:.2g} % of usual rows score as low"
         deviations = np.array([entry["deviation"] for entry in entries])
         return cls(deviations, [_label(entry) for entry in entries], title).plot(ax=ax)
 
