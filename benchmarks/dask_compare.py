@@ -84,7 +84,7 @@ def interleaved(runs: dict[str, Callable[[], list[float]]], rounds: int) -> dict
     return {name: float((b[-1] - b[0]) / (LONG - SHORT) if len(b) > 1 else b[0]) for name, b in best.items()}
 
 
-def told(name: str, times: dict[str, float], goals: dict[str, float], extra: str = "") -> dict[str, Any]:
+def entry(name: str, times: dict[str, float], goals: dict[str, float], extra: str = "") -> dict[str, Any]:
     for peer, goal in goals.items():
         ratio = times[peer] / times["latently"]
         mark = "ok" if ratio >= goal else "MISSED"
@@ -113,7 +113,7 @@ def against_threads(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
         runs = {"latently": within(lambda n, make=make: make(X, n), there), "threads": by_threads}
         times = interleaved(runs, rounds)
         overhead = times["latently"] - times["threads"]
-        results.append(told(name, times, {"threads": GOALS["threads"]}, f"overhead {overhead:.3f} s per iteration"))
+        results.append(entry(name, times, {"threads": GOALS["threads"]}, f"overhead {overhead:.3f} s per iteration"))
     return results
 
 
@@ -133,13 +133,13 @@ def against_dask_ml(client: Any, X: np.ndarray, rounds: int) -> list[dict[str, A
     ours, theirs = our_kmeans(X, LONG).fit(array), dask_ml_kmeans(X, LONG).fit(array)
     same = np.allclose(ours.cluster_centers_, np.asarray(theirs.cluster_centers_), atol=1e-6)
     goal = {"dask-ml": GOALS["dask-ml"]}
-    results = [told("KMeans(20)", interleaved(runs, rounds), goal, "same centres" if same else "CENTRES DIFFER")]
+    results = [entry("KMeans(20)", interleaved(runs, rounds), goal, "same centres" if same else "CENTRES DIFFER")]
     bayes = {
         "latently": lambda: [seconds(lambda: GaussianNB().fit(array, y))],
         "dask-ml": lambda: [seconds(lambda: _means(TheirNB().fit(array, y)))],
     }
     same = np.allclose(GaussianNB().fit(array, y).theta_, _means(TheirNB().fit(array, y)), rtol=1e-9)
-    return [*results, told("GaussianNB, a fit", interleaved(bayes, rounds), goal, "same means" if same else "DIFFERS")]
+    return [*results, entry("GaussianNB, a fit", interleaved(bayes, rounds), goal, "same means" if same else "DIFFERS")]
 
 
 def _means(model: Any) -> np.ndarray:
@@ -167,7 +167,7 @@ def against_spark(client: Any, X: np.ndarray, rounds: int, python: str) -> list[
     results = []
     for name, key, make in (("KMeans(20)", "kmeans", our_kmeans), ("GaussianMixture(10)", "mixture", our_mixture)):
         ours = interleaved({"latently": short_and_long(lambda n, make=make: make(X, n), source)}, rounds)
-        results.append(told(name, {**ours, "spark": spark[key]}, {"spark": GOALS["spark"]}))
+        results.append(entry(name, {**ours, "spark": spark[key]}, {"spark": GOALS["spark"]}))
     return results
 
 

@@ -59,10 +59,10 @@ def density(n: int, d: int, goal: float) -> bool:
     ours, found = timed(lambda: model.score_samples(asked))
     peer = neighbors.KernelDensity(bandwidth=width, rtol=1e-4).fit(X)
     some = max(n // 50, 100)  # the peer is asked about a fiftieth
-    theirs, told = timed(lambda: peer.score_samples(asked[:some]))
+    theirs, peer_scores = timed(lambda: peer.score_samples(asked[:some]))
     theirs *= n / some
     exact = KernelDensity(bandwidth=width).fit(X).score_samples(asked[:some])
-    error, other = (float(np.abs(np.expm1(values[:some] - exact)).max()) for values in (found, told))
+    error, other = (float(np.abs(np.expm1(values[:some] - exact)).max()) for values in (found, peer_scores))
     fine = theirs / ours >= goal and error <= 1e-4
     print(
         f"kernel density, {n} against {n}, d = {d}: {ours:6.2f} s, scikit-learn {theirs:7.1f} s (from a part), ratio "

@@ -65,8 +65,8 @@ def ceiling(seen) -> float:
 
 def share_named(detector, seen, moved, columns) -> float:
     """Share of the rows in which the column that was corrupted comes first."""
-    told = detector.fit(seen).explain(moved, n_columns=1)
-    return float(np.mean([row["columns"][0]["column"] == f"x{j}" for row, j in zip(told, columns, strict=True)]))
+    explained = detector.fit(seen).explain(moved, n_columns=1)
+    return float(np.mean([row["columns"][0]["column"] == f"x{j}" for row, j in zip(explained, columns, strict=True)]))
 
 
 def main(quick: bool) -> int:

@@ -33,8 +33,8 @@ def frame(X):
 def with_missing(table, rng, share=0.05):
     out = {}
     for name, x in table.items():
-        gone = rng.random(len(x)) < share
-        out[name] = [None if g else v for g, v in zip(gone, x, strict=True)]
+        missing = rng.random(len(x)) < share
+        out[name] = [None if g else v for g, v in zip(missing, x, strict=True)]
     return out
 
 
@@ -57,7 +57,7 @@ def discrete(rng, n=ROWS):
     return table | {"coin": rng.integers(0, 2, n), "stars": rng.integers(1, 6, n)}, {}
 
 
-def mixed_with_holes(rng, n=ROWS):
+def mixed_with_missing(rng, n=ROWS):
     table = gaussian(rng, n)[0] | {f"s{k}": v for k, v in skewed(rng, n)[0].items()} | discrete(rng, n)[0]
     return with_missing(table, rng), {}
 
@@ -75,7 +75,7 @@ def noise_in_time(rng, n=ROWS):
 
 
 def noise_target(rng, n=ROWS):
-    return mixed_with_holes(rng, n)[0] | {"y": rng.normal(size=n)}, {"target": "y"}
+    return mixed_with_missing(rng, n)[0] | {"y": rng.normal(size=n)}, {"target": "y"}
 
 
 def noise_class(rng, n=ROWS):
@@ -128,7 +128,7 @@ def clusters(apart, k=2):
     return make
 
 
-def clusters_with_holes(rng, n=ROWS):
+def clusters_with_missing(rng, n=ROWS):
     return with_missing(clusters(5, 3)(rng, n)[0], rng, 0.1), {}
 
 
@@ -160,7 +160,7 @@ def sized(kind, rows, columns=4, phi=0.0):
     return make
 
 
-def strange(far):
+def outlying(far):
     def make(rng, n=ROWS):
         X = rng.normal(size=(n, COLUMNS))
         rows = rng.choice(n, n // 100, replace=False)
@@ -170,7 +170,7 @@ def strange(far):
     return make
 
 
-def strange_pairs(rng, n=ROWS):
+def outlying_pairs(rng, n=ROWS):
     """Values that are usual by themselves, against a correlation of 0.95."""
     shared = rng.normal(size=n)
     X = rng.normal(size=(n, COLUMNS))
@@ -180,11 +180,11 @@ def strange_pairs(rng, n=ROWS):
     return frame(X), {"rows": set(rows.tolist())}
 
 
-def holes_that_depend(rng, n=ROWS):
+def missing_at_random(rng, n=ROWS):
     X = rng.normal(size=(n, COLUMNS))
     table = frame(X)
-    gone = rng.random(n) < 0.2 / (1 + np.exp(-2 * X[:, 1]))
-    return table | {"c0": np.where(gone, np.nan, X[:, 0])}, {}
+    missing = rng.random(n) < 0.2 / (1 + np.exp(-2 * X[:, 1]))
+    return table | {"c0": np.where(missing, np.nan, X[:, 0])}, {}
 
 
 def codes(rng, n=ROWS):
@@ -271,7 +271,7 @@ def other_rows(found, how):
     return bool({line["row"] for line in found["anomalies"]["rows"]} - how["rows"])
 
 
-def holes_of(found, how):
+def missingness_found(found, how):
     return any((line["column"], line["on"]) == ("c0", "c1") for line in found["missing"]["depends"])
 
 
@@ -292,7 +292,7 @@ def along_the_file(found, how):
     return any(line["column"] == "c0" for line in found["dependencies"]["order"])
 
 
-def told_by(*names):
+def predicted_by(*names):
     def check(found, how):
         matter = {line["column"] for line in found["target"]["importance"] if line["interval"][0] > 0}
         return found["target"]["tells"] and set(names) <= matter
@@ -304,7 +304,7 @@ SETTINGS = {
     "noise: gaussian": (gaussian, any_finding),
     "noise: skewed": (skewed, any_finding),
     "noise: discrete": (discrete, any_finding),
-    "noise: mixed, 5 % missing": (mixed_with_holes, any_finding),
+    "noise: mixed, 5 % missing": (mixed_with_missing, any_finding),
     "noise: heavy tails (t, 3 degrees)": (heavy, any_finding),
     "noise: correlated (all but dependence)": (correlated, beyond_dependence),
     "noise: along time": (noise_in_time, any_finding),
@@ -327,12 +327,12 @@ SETTINGS = {
     "clusters: 2, 4 sd apart": (clusters(4), has_clusters(2)),
     "clusters: 2, 5 sd apart": (clusters(5), has_clusters(2)),
     "clusters: 3, 5 sd apart": (clusters(5, 3), has_clusters(3)),
-    "clusters: 3, 5 sd apart, 10 % missing": (clusters_with_holes, has_clusters(3)),
+    "clusters: 3, 5 sd apart, 10 % missing": (clusters_with_missing, has_clusters(3)),
     "clusters: 2 hidden classes of 6 yes-no columns": (classes, has_clusters(2)),
-    "anomalies: 1 % of rows, one number 8 sd out": (strange(8), most_rows),
-    "anomalies: the same, any other row listed": (strange(8), other_rows),
-    "anomalies: against a correlation of 0.95": (strange_pairs, most_rows),
-    "missing: depends on another column": (holes_that_depend, holes_of),
+    "anomalies: 1 % of rows, one number 8 sd out": (outlying(8), most_rows),
+    "anomalies: the same, any other row listed": (outlying(8), other_rows),
+    "anomalies: against a correlation of 0.95": (outlying_pairs, most_rows),
+    "missing: depends on another column": (missing_at_random, missingness_found),
     "codes: 2 % are -999": (codes, code_found),
     "drift: jump of 1 sd, time given": (drift(1.0), change_in_the_middle),
     "drift: jump of 2 sd, time given": (drift(2.0), change_in_the_middle),
@@ -340,8 +340,8 @@ SETTINGS = {
     "dependence: correlation 0.3": (line(0.3), pair_found("c0", "c1")),
     "dependence: parabola": (parabola, pair_found("c0", "c1")),
     "dependence: group means 0.5 sd apart": (group_means, pair_found("c0", "group")),
-    "target: class, one column matters": (class_target, told_by("c0")),
-    "target: number, a line and a parabola": (number_target, told_by("c0", "c1")),
+    "target: class, one column matters": (class_target, predicted_by("c0")),
+    "target: number, a line and a parabola": (number_target, predicted_by("c0", "c1")),
 }
 
 

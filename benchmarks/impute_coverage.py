@@ -114,9 +114,9 @@ class Mixed:
         if self.how == "mar":  # by the third column, which is always seen
             chance = np.column_stack([stats.norm.cdf(X[:, 2] - 0.5), stats.norm.cdf(-X[:, 2] - 0.5), *np.zeros((2, n))])
             chance[:, 3] = 0.25
-        holes = rng.random((n, 4)) < chance
+        missing = rng.random((n, 4)) < chance
         table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=np.array(["u", "v"], dtype=object)[named])
-        return table, table.mask(holes)
+        return table, table.mask(missing)
 
     def truths(self):
         return 2.0, 0.0, 0.8 * 4.0, 0.5
@@ -135,12 +135,12 @@ def once(case, n, draws, seed):
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([n, seed])
     with single_threaded_blas():
-        complete, holed = case.rows(n, rng)
-        tables = case.imputer().fit(holed).draws(holed, draws, random_state=int(rng.integers(2**31)))
+        complete, incomplete = case.rows(n, rng)
+        tables = case.imputer().fit(incomplete).draws(incomplete, draws, random_state=int(rng.integers(2**31)))
         answers = zip(*(case.asked(table) for table in tables), strict=True)
         found = [pooled(answer, truth) for answer, truth in zip(answers, case.truths(), strict=True)]
     whole = [plain(answer, truth) for answer, truth in zip(case.asked(complete), case.truths(), strict=True)]
-    return [(held, own, error / alone) for (held, error), (own, alone) in zip(found, whole, strict=True)]
+    return [(covered, own, error / alone) for (covered, error), (own, alone) in zip(found, whole, strict=True)]
 
 
 def main():
@@ -158,12 +158,12 @@ def main():
     for case in (case for case in cases if options.only in str(case)):
         for n in options.rows:
             calls = (delayed(once)(case, n, options.draws, seed) for seed in range(options.repeats))
-            held, whole, ratio = np.array(Parallel(options.jobs)(calls), dtype=float).mean(axis=0).T
-            far = np.minimum(np.abs(held - LEVEL), np.abs(held - whole))
+            covered, whole, ratio = np.array(Parallel(options.jobs)(calls), dtype=float).mean(axis=0).T
+            far = np.minimum(np.abs(covered - LEVEL), np.abs(covered - whole))
             off = 100 * far > TOLERANCE + 2 * error
             cells = [
                 f"{name} {100 * h:.1f}{'!' if o else ''} ({100 * w:.1f}, {r:.2f})"
-                for name, h, w, r, o in zip(case.names, held, whole, ratio, off, strict=True)
+                for name, h, w, r, o in zip(case.names, covered, whole, ratio, off, strict=True)
             ]
             print(f"{case!s:24}{n:5}  " + "".join(f"{cell:32}" for cell in cells) + f"+-{error:.1f}", flush=True)
             missed += int(off.sum())

@@ -29,8 +29,8 @@ MISSING = {"?", "", "NA", "<null>"}
 def read_rows(path):
     """Table and classes of a file of rows, the class last; lines that say what the columns are tell nothing new."""
     with path.open() as lines:
-        told = [line for line in lines if line.strip() and not line.lstrip().startswith(("@", "%"))]
-    table = pd.DataFrame([[None if v.strip() in MISSING else v.strip() for v in row] for row in csv.reader(told)])
+        kept = [line for line in lines if line.strip() and not line.lstrip().startswith(("@", "%"))]
+    table = pd.DataFrame([[None if v.strip() in MISSING else v.strip() for v in row] for row in csv.reader(kept)])
     table.columns = [f"x{j}" for j in range(table.shape[1])]
     return table.iloc[:, :-1].apply(as_numbers), table.iloc[:, -1]
 

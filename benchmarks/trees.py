@@ -115,9 +115,9 @@ def growth(repeats):
         times = [best(lambda n=n, m=model: m.fit(X[:n], y[:n]), repeats) for n in (25_000, 50_000, 100_000, 200_000)]
         allowed = 8 * np.log(200_000) / np.log(25_000)
         good &= times[-1] <= 1.3 * allowed * times[0]
-        told = ", ".join(f"{t:.3f}" for t in times)
+        line = ", ".join(f"{t:.3f}" for t in times)
         print(
-            f"{name:34s} 25, 50, 100, 200 thousand rows: {told} s: {times[-1] / times[0]:.1f}x (n log n {allowed:.1f}x)"
+            f"{name:34s} 25, 50, 100, 200 thousand rows: {line} s: {times[-1] / times[0]:.1f}x (n log n {allowed:.1f}x)"
         )
     return good
 

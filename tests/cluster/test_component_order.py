@@ -203,7 +203,7 @@ def test_labels_of_a_later_batch_name_components_too():
 
 
 def test_labels_go_with_rows_in_memory():
-    with pytest.raises(ValueError, match="labels go with tables in memory"):
+    with pytest.raises(ValueError, match="labels need a table in memory"):
         GaussianMixture(3).fit(da.from_array(IRIS, chunks=(50, 4)), labels=SPECIES)
 
 

@@ -113,7 +113,7 @@ def test_the_impossible_has_no_density():
     assert_allclose(zeros.score_samples([[0.0], [1.0], [np.nan]]), [0.0, -np.inf, 0.0], atol=1e-12)
     table = np.column_stack([np.repeat([0.0, 1.0], 20), np.repeat([5.0, 9.0], 20) + np.linspace(-1, 1, 40)])
     only_first = Mixture(1, families={0: Categorical()}, prior="ml", fixed={0: {0: Categorical([1.0, 0.0])}})
-    with pytest.raises(ValueError, match="no probability under what is fixed"):
+    with pytest.raises(ValueError, match="probability zero under the fixed"):
         only_first.fit(table)
 
 

@@ -233,7 +233,7 @@ def test_limits_that_cannot_be_are_named(settings_, message):
 def test_groups_refuse_what_cannot_be():
     group = (0, 1, 2, 3)
     for settings_, message in (
-        ({"fixed": {0: {(0, 1): {"mean": [0.0, 1.0]}}}}, "fixed speaks of all of it"),
+        ({"fixed": {0: {(0, 1): {"mean": [0.0, 1.0]}}}}, "fixed applies to the whole group"),
         ({"fixed": {0: {group: {"covariance": -np.eye(4)}}}}, "positive definite"),
         ({"fixed": {0: {group: {"covariance": np.eye(4)}}}, "bounds": {group: {"variance": (2, 3)}}}, "outside bounds"),
     ):

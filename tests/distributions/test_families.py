@@ -204,7 +204,7 @@ def test_histograms_add_and_know_their_columns():
         one + NegativeBinomial().statistics([1, 2])
     with pytest.raises(ValueError, match="2 columns"):
         NegativeBinomial(1.0, 1.0).from_statistics(one)
-    with pytest.raises(ValueError, match="more rows were taken away"):
+    with pytest.raises(ValueError, match="more rows were removed"):
         NegativeBinomial().from_statistics(one - one - one)
 
 

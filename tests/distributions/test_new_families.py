@@ -78,7 +78,7 @@ def test_bounds_are_kept_and_the_best_inside_them_is_found(name):
     else:
         logs = [stats.nbinom(at, at / (at + g)).logpmf(X).sum() for g in grid]
     assert found.log_prob(X).sum() >= max(logs) - 1e-6
-    with pytest.raises(ValueError, match=f"has no 'width' for bounds to speak of: it has .*{parameter}"):
+    with pytest.raises(ValueError, match=f"has no 'width' for bounds: it has .*{parameter}"):
         Mixture(1, families=name, bounds={0: {"width": (0, 1)}}).fit(X)
 
 

@@ -57,9 +57,9 @@ def test_different_records_do_not_mix():
 
 def test_taking_away_more_than_was_added():
     for family in (Bernoulli(), Poisson(), Categorical(n_categories=2)):
-        with pytest.raises(ValueError, match="more rows were taken away"):
+        with pytest.raises(ValueError, match="more rows were removed"):
             family.from_statistics(family.statistics([1, 0]) - family.statistics([1, 1, 0]))
-    with pytest.raises(ValueError, match="more rows were taken away"):
+    with pytest.raises(ValueError, match="more rows were removed"):
         Gaussian().from_statistics(Gaussian().statistics([1.0]) - Gaussian().statistics([1.0, 2.0]))
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from latently.cluster import GaussianMixture
-from latently.cluster.gaussian.uncertainty import told_covariances
+from latently.cluster.gaussian.uncertainty import likelihood_covariances
 from latently.distributions import NormalInverseWishart
 from latently.impute import Imputer
 from latently.learn.engine.reduce import single_threaded_blas
@@ -109,20 +109,20 @@ def test_covariances_without_regularisation_are_those_of_the_rows(kind):
     X = rows(400, np.random.default_rng(0), "mcar")[0] * [1.0, 10.0, 0.1]
     model = GaussianMixture(1, covariance_type=kind, reg_covar=0.05).fit(X)
     plain = np.cov(X.T, bias=True)
-    np.testing.assert_allclose(np.squeeze(told_covariances(model)) / plain, 1, atol=2e-3)
+    np.testing.assert_allclose(np.squeeze(likelihood_covariances(model)) / plain, 1, atol=2e-3)
     assert np.abs(np.squeeze(model.covariances_) / plain - 1).max() > 0.03
 
 
 def test_covariances_that_rows_do_not_determine_keep_their_regularisation():
     X = rows(3, np.random.default_rng(0), "mcar")[0]
     model = GaussianMixture(1, reg_covar=0.3).fit(X)
-    np.testing.assert_allclose(told_covariances(model), model.covariances_)
+    np.testing.assert_allclose(likelihood_covariances(model), model.covariances_)
     twice = GaussianMixture(1, reg_covar=0.01).fit(np.column_stack([np.arange(90.0), np.arange(90.0)]))
-    assert np.linalg.eigvalsh(told_covariances(twice)).min() > 0
+    assert np.linalg.eigvalsh(likelihood_covariances(twice)).min() > 0
 
 
 def test_what_the_user_says_beforehand_stays():
     X = rows(40, np.random.default_rng(0), "mcar")[0]
     prior = {"components": NormalInverseWishart(location=np.zeros(3), kappa=1.0, dof=30.0, scatter=30 * np.eye(3))}
     model = GaussianMixture(1, prior=prior).fit(X)
-    np.testing.assert_allclose(told_covariances(model), model.covariances_)
+    np.testing.assert_allclose(likelihood_covariances(model), model.covariances_)

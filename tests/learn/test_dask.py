@@ -287,7 +287,7 @@ def test_chains_of_symbols_are_counted_where_they_are(in_turn):
     whole = MarkovChain().fit(SYMBOLS["symbol"], [150] * 6)
     assert chain.symbols_.tolist() == ["x", "y", "z"]
     assert np.allclose(chain.transmat_, whole.transmat_, rtol=1e-12)
-    with pytest.raises(ValueError, match="one column of symbols and one that tells sequences apart"):
+    with pytest.raises(ValueError, match="one column of symbols and one that identifies the sequence"):
         MarkovChain().fit(dd.from_pandas(SYMBOLS, npartitions=2))
 
 

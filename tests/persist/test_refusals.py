@@ -62,7 +62,7 @@ def test_what_cannot_be_saved_is_named(tmp_path, value, place):
 def test_a_circle_is_named(tmp_path):
     ring = []
     ring.append(ring)
-    with pytest.raises(TypeError, match=r"means_init\[0\] refers back"):
+    with pytest.raises(TypeError, match=r"means_init\[0\] is part of a reference cycle"):
         save(BallMixture(means_init=ring), tmp_path / "m")
 
 

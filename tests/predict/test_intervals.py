@@ -97,7 +97,7 @@ def test_more_columns_than_rows():
     X, y, new, _ = problem(8, 12, np.random.default_rng(0))
     saturated = BayesianLinearRegression(method="ml").fit(X, y)
     for ask in (saturated.interval, lambda Z: saturated.predict(Z, return_std=True), lambda Z: saturated.sample()):
-        with pytest.raises(ValueError, match="8 rows are too few to tell the noise from 12 weights"):
+        with pytest.raises(ValueError, match="8 rows are too few to estimate the noise beside 12 coefficients"):
             ask(new)
     assert np.isfinite(saturated.predict(new)).all()
     low, high = BayesianLinearRegression().fit(X, y).interval(new).T

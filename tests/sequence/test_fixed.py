@@ -72,7 +72,7 @@ def test_the_chain_can_be_fixed_by_either_name():
         two = make(2, **chain, random_state=0).fit(X)
         assert_allclose(one.transmat_, two.transmat_)
         assert one.transmat_[1].tolist() == [0.0, 1.0]
-    with pytest.raises(ValueError, match="say the same twice"):
+    with pytest.raises(ValueError, match="fix the same parameter"):
         GaussianHMM(2, fixed=chain, transmat=chain["transmat"]).fit(X)
 
 

@@ -203,10 +203,10 @@ def test_what_does_not_go_with_files(folder):
         clone(MODEL).fit(folder, sequences_by="who", inputs=FRAME[NAMES].to_numpy())
     with pytest.raises(ValueError, match=r"\['speed'\] are not among the columns that are read, \['y'\]"):
         clone(MODEL).fit(folder, columns=["y"], sequences_by="who", inputs="speed")
-    with pytest.raises(ValueError, match="name the column that tells them apart"):
+    with pytest.raises(ValueError, match="name the column with the identifier"):
         clone(MODEL).fit(folder, inputs=NAMES)
     for learner, more in ((clone(MODEL), {"inputs": NAMES}), (GaussianHMM(2), {})):
-        with pytest.raises(ValueError, match="labels go with rows in memory"):
+        with pytest.raises(ValueError, match="labels need rows in memory"):
             learner.fit(folder, sequences_by="who", labels=np.zeros(600, int), **more)
 
 

@@ -159,7 +159,7 @@ def test_what_is_no_symbol_at_all():
 
 
 def test_more_cannot_be_forgotten_than_was_learnt():
-    with pytest.raises(ValueError, match="more was taken away"):
+    with pytest.raises(ValueError, match="more was forgotten"):
         MarkovChain().fit([0, 1]).forget([0, 1, 0])
     with pytest.raises(ValueError, match="unknown to this chain"):
         MarkovChain().fit([0, 1]).forget([0, 5])

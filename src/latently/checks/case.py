@@ -14,8 +14,8 @@ from latently.checks.rows import reads_sequences
 Array = NDArray[Any]
 VERBS = ("predict", "predict_proba", "score_samples", "transform")
 ROWS = 60
-# Attributes that tell about the way, not about the result.
-_TOLD = ("n_iter_", "trace_", "lower_bounds_", "labels_")
+# Attributes that describe the path of a fit, not its result.
+_HISTORY = ("n_iter_", "trace_", "lower_bounds_", "labels_")
 
 
 class Case:
@@ -200,7 +200,7 @@ def learnt(model: Any, n_rows: int) -> dict[str, Array]:
     return {
         path: array
         for path, array in fitted_numbers(model).items()
-        if path.isidentifier() and array.ndim and len(array) != n_rows and path not in _TOLD
+        if path.isidentifier() and array.ndim and len(array) != n_rows and path not in _HISTORY
     }
 
 

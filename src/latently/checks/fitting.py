@@ -1,4 +1,4 @@
-"""Laws of a fit: it rises, tells the truth about how it ended, and touches nothing that is not its own."""
+"""Laws of a fit: its objective rises, it reports truly how it ended, and it changes nothing that it was given."""
 
 import copy
 import os
@@ -47,10 +47,10 @@ def law_running_out_of_iterations_is_told(case: Case) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     model = case.new(n_init=1, max_iter=1, tol=np.finfo(float).tiny)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(case.X, case.y)
-    warned = any(issubclass(warning.category, ConvergenceWarning) for warning in told)
+    warned = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     assert warned or getattr(model, "converged_", True), "nobody is warned"
     if not hasattr(model, "trace_"):
         return

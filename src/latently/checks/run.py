@@ -90,8 +90,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     >>> expected_failures(GaussianNB())
     {}
     """
-    tell = getattr(estimator, "_expected_failed_checks", dict)
-    return dict(tell())
+    hook = getattr(estimator, "_expected_failed_checks", dict)
+    return dict(hook())
 
 
 def _outcome(check: Callable[[], None]) -> str | None:

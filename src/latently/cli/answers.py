@@ -6,7 +6,7 @@ import numpy as np
 
 Columns = dict[str, list[Any]]
 
-# Rows that reasons compare a strange row with.
+# Rows that reasons compare an unusual row with.
 _REFERENCE = 2000
 
 
@@ -38,7 +38,7 @@ def answers(model: Any, table: Any, *, rewards: Any, reasons: int, level: float)
     if rewards is not None:
         found |= _decided(model, table, rewards)
     if len(found) == 1:
-        raise ValueError(f"{type(model).__name__} has nothing to say about rows: apply a mixture, a classifier, ...")
+        raise ValueError(f"{type(model).__name__} gives no answers about rows: apply a mixture, a classifier, ...")
     return found
 
 
@@ -61,17 +61,17 @@ def _detected(model: Any, table: Any, reasons: int) -> Columns:
     if not _is_detector(model):
         return {}
     scores = np.asarray(model.score_samples(table))
-    told = [""] * len(scores)
+    explanations = [""] * len(scores)
     if reasons > 0:
         rows = np.sort(np.argsort(scores, kind="stable")[:reasons])
         for row, why in zip(rows, model.explain(_take(table, rows)), strict=True):
-            told[row] = why["text"]
+            explanations[row] = why["text"]
     return {
         "outlier": _plain(scores < model.offset_),
         "score": [float(score) if np.isfinite(score) else None for score in scores],
         "tail_probability": _plain(model.tail_probability(table)),
         "outlier_probability": _plain(model.outlier_probability(table)),
-        "reasons": told,
+        "reasons": explanations,
     }
 
 
@@ -112,22 +112,24 @@ def _surprise(model: Any, table: Any, reasons: int) -> Columns:
     surprise = -np.asarray(model.score_samples(table))
     order = np.argsort(-surprise, kind="stable")
     ranks = np.searchsorted(np.sort(surprise), surprise) / len(surprise)
-    told = [""] * len(surprise)
+    explanations = [""] * len(surprise)
     if reasons > 0:
         rows = np.sort(order[:reasons])
         step = max(1, frames.row_count(table) // _REFERENCE)
         everywhere = np.arange(0, frames.row_count(table), step)
         for row, why in zip(rows, _reasons(model, table, rows, everywhere), strict=True):
-            told[row] = why
+            explanations[row] = why
     finite = np.where(np.isfinite(surprise), surprise.astype(object), np.array(None))
-    return {"surprise": _plain(finite), "rank": _plain(ranks), "reasons": told}
+    return {"surprise": _plain(finite), "rank": _plain(ranks), "reasons": explanations}
 
 
 def _reasons(model: Any, table: Any, rows: Any, everywhere: Any) -> list[str]:
     from latently.explain import surprises
 
-    told = surprises(model, _take(table, rows), reference=_take(table, everywhere))
-    return ["; ".join(_reason(column) for column in row["columns"][:3] if column["excess"] > 0.5) for row in told]
+    explanations = surprises(model, _take(table, rows), reference=_take(table, everywhere))
+    return [
+        "; ".join(_reason(column) for column in row["columns"][:3] if column["excess"] > 0.5) for row in explanations
+    ]
 
 
 def _reason(column: dict[str, Any]) -> str:
@@ -147,7 +149,7 @@ def _imputed(model: Any, table: Any, level: float) -> Columns:
         return {}
     found: Columns = {}
     absent = {name: [is_missing(v) for v in view.to_list()] for name, view in frames.views(table).items()}
-    with_missing = [name for name, gone in absent.items() if any(gone)]
+    with_missing = [name for name, missing in absent.items() if any(missing)]
     if not with_missing:
         return {}
     filled = frames.views(imputer.transform(table))
@@ -156,7 +158,7 @@ def _imputed(model: Any, table: Any, level: float) -> Columns:
         found[name] = filled[name].to_list()
         for end, side in ((low, "low"), (high, "high")):
             found[f"{name} {side}"] = [
-                v if gone else None for v, gone in zip(end[name].to_list(), absent[name], strict=True)
+                v if missing else None for v, missing in zip(end[name].to_list(), absent[name], strict=True)
             ]
     return found
 

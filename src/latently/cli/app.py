@@ -41,14 +41,14 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         make_app()(words, exit_on_error=False, print_error=False, result_action="return_value")
     except Exception as problem:
-        return _told(problem, debug)
+        return _report_error(problem, debug)
     except KeyboardInterrupt:
         print("latently: stopped", file=sys.stderr)
         return 130
     return OK
 
 
-def _told(problem: Exception, debug: bool) -> int:
+def _report_error(problem: Exception, debug: bool) -> int:
     """Say what went wrong in one sentence; what the user can mend is bad input, all else is a fault of ours."""
     if isinstance(problem, BrokenPipeError):
         # whoever read our output has enough; nothing more may be written, not even at exit

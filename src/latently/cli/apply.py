@@ -54,8 +54,8 @@ def apply(
         # columns were found by name: what a model then passes on to itself needs none
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         found = answers(loaded, table, rewards=rewards, reasons=reasons, level=level)
-    for told in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"warning: {told}")
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        say(f"warning: {text}")
     if json:
         print_json({"model": type(loaded).__name__, "rows": _records(found)})
     if output is not None or not json:

@@ -88,10 +88,10 @@ def explore(
         print(report.to_markdown())
     else:
         print(printable(repr(report)))
-    _tell(written, fix, open_)
+    _print_summary(written, fix, open_)
 
 
-def _tell(written: list[Path], fix: Path | None, open_: bool) -> None:
+def _print_summary(written: list[Path], fix: Path | None, open_: bool) -> None:
     """Say what was written where, and open the page if it is wanted."""
     pages = [path for path in written if path.suffix.lower() in _REPORTS]
     if written or fix is not None:
@@ -107,7 +107,7 @@ def _tell(written: list[Path], fix: Path | None, open_: bool) -> None:
 
 
 def _explored(file: Path | None, *, max_rows: int, seed: int, **how: Any) -> Any:
-    # the file first: what is wrong with it is told before anything heavy is loaded
+    # the file first: a bad file is reported before anything heavy is loaded
     given = None if file is None else read_numbered(file, max_rows, seed)
     from latently.report import example_table
     from latently.report import explore as find
@@ -118,8 +118,8 @@ def _explored(file: Path | None, *, max_rows: int, seed: int, **how: Any) -> Any
     else:
         table, name = given.table, file.name
         how |= {"total_rows": given.total_rows, "row_numbers": given.row_numbers}
-    with working(f"exploring {name}") as tell:
-        return find(table, seed=seed, name=name, progress=tell, **how)
+    with working(f"exploring {name}") as on_progress:
+        return find(table, seed=seed, name=name, progress=on_progress, **how)
 
 
 def _check_place(path: Path, file: Path | None, ends: tuple[str, ...] = (*_REPORTS, *_ROWS)) -> None:

@@ -62,9 +62,9 @@ def fit(
     table, total = read(file, max_rows, seed)
     names = chosen(table, columns, drop, [target] if target else [])
     with working(f"fitting {type(made).__name__}"):
-        told = _fitted(made, table, names, target)
+        caught = _fitted(made, table, names, target)
     latently.save(made, output)
-    summary = _summary(made, names, total, table) | {"warnings": told, "file": str(output)}
+    summary = _summary(made, names, total, table) | {"warnings": caught, "file": str(output)}
     if json:
         print_json(summary)
     else:
@@ -146,12 +146,12 @@ def _summary(model: Any, names: list[str], total: int, table: Any) -> dict[str, 
     from latently.data.tables import frames
 
     rows = frames.row_count(table)
-    told: dict[str, Any] = {"model": type(model).__name__, "columns": names, "rows": rows, "total_rows": total}
+    summary: dict[str, Any] = {"model": type(model).__name__, "columns": names, "rows": rows, "total_rows": total}
     if hasattr(model, "converged_"):
-        told["converged"] = bool(model.converged_)
+        summary["converged"] = bool(model.converged_)
     if hasattr(model, "n_iter_") and model.n_iter_ is not None:
-        told["iterations"] = int(model.n_iter_)
-    return told
+        summary["iterations"] = int(model.n_iter_)
+    return summary
 
 
 def _print(summary: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ def read_numbered(file: Path, max_rows: int | None, seed: int) -> Any:
 def working(what: str) -> Iterator[Callable[[str, float], None] | None]:
     """Show what is being done and for how long, on a terminal only, and on the error stream.
 
-    Gives a function to tell how far it is: what is being done now, and the share that is done; None where nobody looks.
+    Gives a function that reports what is being done now and the share that is done; None without a terminal.
     """
     if not sys.stderr.isatty():
         yield None
@@ -54,7 +54,7 @@ def split(names: str | None) -> list[str]:
 
 
 def chosen(table: Any, columns: str | None, drop: str | None, without: Sequence[str] = ()) -> list[str]:
-    """Tell which columns are meant: those named, or all, but for those to be dropped."""
+    """Which columns are meant: those named, or all, but for those to be dropped."""
     from latently.data.tables import frames
     from latently.data.tables.values import quote
 

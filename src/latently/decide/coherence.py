@@ -41,7 +41,7 @@ class Finding:
 
 
 def examine(worlds: Worlds, low: Floats, high: Floats) -> Finding:
-    """Tell whether beliefs are coherent, also those under conditions of probability zero."""
+    """Whether beliefs are coherent, also those under conditions of probability zero."""
     found = least_violation(worlds, low, high)
     everyone = tuple(range(len(low)))
     if found.loss > TINY:

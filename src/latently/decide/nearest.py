@@ -127,7 +127,7 @@ def _project(worlds: Worlds, known: Columns, weights: Floats, low: Floats, high:
 
 
 def _adds(points: _Points, more: Columns, corner: Floats) -> bool:
-    """Tell whether any of the new points is not there yet."""
+    """Whether any of the new points is not there yet."""
     old = {_key(points.columns, j) + points.corners[:, j].tobytes() for j in range(len(points.columns))}
     return any(_key(more, j) + corner.tobytes() not in old for j in range(len(more)))
 

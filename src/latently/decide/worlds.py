@@ -67,7 +67,7 @@ class Worlds:
         return Columns(worlds, on & occurs, on)
 
     def possible(self, worlds: Bools) -> Bools:
-        """Tell which worlds make `must` true."""
+        """Which worlds make `must` true."""
         at = {name: worlds[:, i] for i, name in enumerate(self.names)}
         return np.asarray(np.broadcast_to(self.must.holds(at), len(worlds)))
 

@@ -68,8 +68,8 @@ def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight
     axes = leading(K, min(len(K), _AXES))
     features = axes.vectors * np.sqrt(axes.values / unit)  # (n, a) coordinates in which a step is a step in space
     free = max(int((labels == 0).sum()), 1)
-    told = max(int((labels != 0).sum()), 1)
-    weights = np.where(labels == 0, 1.0 / (nu * free), labelled_weight / told)
+    labelled = max(int((labels != 0).sum()), 1)
+    weights = np.where(labels == 0, 1.0 / (nu * free), labelled_weight / labelled)
     signs = np.where(labels < 0, -1.0, 1.0)
     known = (labels != 0).astype(float)
     pull = kappa * most_weight(weights, signs, labels != 0, 1.0)  # of the margin; with more it would have no end

@@ -80,11 +80,11 @@ class Detector(OutOfCoreMixin, OutlierMixin, BaseEstimator, ABC):
         for part in np.array_split(check_random_state(random_state).permutation(n), cv):
             rest = np.setdiff1d(np.arange(n), part)
             other = clone(self).fit(take(X, rest))
-            # scores of some detectors grow with the number of rows: the same rows tell the two scales apart
+            # scores of some detectors grow with the number of rows: the same rows give the ratio of the two scales
             known, ours = other.score_samples(take(X, rest)), self.score_samples(take(X, rest))
             unit = np.subtract(*np.percentile(known, [75, 25]))
-            stretch = np.subtract(*np.percentile(ours, [75, 25])) / unit if unit > 0 else 1.0
-            scores[part] = np.median(ours) + stretch * (other.score_samples(take(X, part)) - np.median(known))
+            scale = np.subtract(*np.percentile(ours, [75, 25])) / unit if unit > 0 else 1.0
+            scores[part] = np.median(ours) + scale * (other.score_samples(take(X, part)) - np.median(known))
         return scores
 
     def set_false_alarm_rate(self, rate: float) -> Self:
@@ -112,14 +112,14 @@ class Detector(OutOfCoreMixin, OutlierMixin, BaseEstimator, ABC):
     # reasons
 
     def explain(self, X: Any, *, n_columns: int = 3) -> list[dict[str, Any]]:
-        """Tell which columns make each row unusual, and by how much.
+        """Explain which columns make each row unusual, and by how much.
 
         Parameters
         ----------
         X
             (n, d) rows.
         n_columns
-            How many columns the text of a row tells of.
+            How many columns the text of a row names.
 
         Returns
         -------

@@ -14,7 +14,7 @@ from latently.data.tables import frames
 from latently.detect.base import Detector
 from latently.detect.read import column_names, in_memory, some_rows
 from latently.detect.reasons.model import Asked
-from latently.detect.reasons.words import told_rows
+from latently.detect.reasons.words import explained_rows
 from latently.distributions.base import Distribution
 from latently.kernel.base import Array, length
 from latently.learn.estimator.parameters import checked
@@ -116,17 +116,17 @@ class ModelDetector(Detector):
         return self._scores(self._asked(X, reset=False))
 
     def explain(self, X: Any, *, n_columns: int = 3) -> list[dict[str, Any]]:
-        """Tell which columns make each row improbable; see `Detector.explain`.
+        """Explain which columns make each row improbable; see `Detector.explain`.
 
         "surprise" of a column is -log p of its value given the rest of the row, "expected" what the model puts there
         if it is left out: of categories the most probable one, without "sd". The most surprising column comes first.
         """
         check_is_fitted(self)
         if _is_sequence_model(self.model_):
-            raise ValueError("explain tells of columns of tables; this model scores sequences")
+            raise ValueError("explain is for columns of tables, and this model scores sequences")
         scores = self.score_samples(X)
         asked = Asked.of(self.model_, X, lambda width: column_names(self, width))
-        return told_rows(scores, self, asked.columns(scores), n_columns)
+        return explained_rows(scores, self, asked.columns(scores), n_columns)
 
     def _asked(self, X: Any, *, reset: bool) -> Any:
         """A table as floats with NaN, or what only the model can read."""

@@ -78,7 +78,7 @@ class Floor:
 
     @cached_property
     def most(self) -> Array:
-        """What the smallest variances (d,) are at most, told without looking at every value."""
+        """What the smallest variances (d,) are at most, without looking at every value."""
         return np.asarray(np.where(self.varies, WIDEST**2, FLAT**2 / 12) * self.units**2)
 
     def raised(self, variances: Array) -> Array:
@@ -118,7 +118,7 @@ class Floor:
         return self.n_touching(rows.T @ rows / len(rows) * self.units[:, None] * self.units)
 
     def is_clear(self, covariance: Array) -> bool:
-        """Whether a covariance (d, d) is above the floor along every axis, told without looking at every value."""
+        """Whether a covariance (d, d) is above the floor along every axis, without looking at every value."""
         scaled = covariance / self.units[:, None] / self.units
         return bool(np.linalg.eigvalsh(scaled)[0] > TOUCHING * WIDEST**2 * len(scaled))
 

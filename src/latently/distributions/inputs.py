@@ -127,8 +127,8 @@ def patterns(X: Array) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
 
 
 def no_negative(total: Array, what: str) -> Array:
-    """Clip rounding below zero; more than rounding means that more was taken away than was ever added."""
+    """Clip rounding below zero; more than rounding means that more was removed than was ever added."""
     slack = 1e-9 * float(np.max(np.abs(total), initial=1.0))
     if (total < -slack).any():
-        raise ValueError(f"{what} are negative: more rows were taken away than were added")
+        raise ValueError(f"{what} are negative: more rows were removed than were added")
     return np.maximum(total, 0.0)

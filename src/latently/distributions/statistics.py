@@ -264,6 +264,6 @@ def refuse_lost(before: Array, left: Array, weight: Array) -> None:
     share = np.minimum(np.divide(lost, left, out=np.ones_like(lost), where=left > 0), 1.0) * wrong
     raise ColumnError(
         int(share.reshape(-1, share.shape[-1]).max(axis=0).argmax()),
-        f"cannot forget these rows: its variance would be uncertain by {share.max():.2g} of it, since they lie so far "
-        "from the others that those lost their digits when they were learnt together; fit anew to the other rows",
+        f"cannot forget these rows: they are so far from the others that its variance would be uncertain by a share of "
+        f"{share.max():.2g} (cancellation of digits); fit anew to the other rows",
     )

@@ -147,14 +147,14 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_connected_components_ = components(graph)[0]
         if self.n_connected_components_ == 1:
             return graph
-        told = (
+        problem = (
             f"the number of connected components of the neighbour graph is {self.n_connected_components_} > 1: "
             "distances between them are not known from neighbours"
         )
         if sparse.issparse(table):
-            raise RuntimeError(f"{told}, and a sparse graph has no others. Give more neighbours, or rows")
+            raise RuntimeError(f"{problem}, and a sparse graph has no others. Give more neighbours, or rows")
         warnings.warn(
-            f"{told}; they are joined by the shortest edge between every two of them. More neighbours avoid this",
+            f"{problem}; they are joined by the shortest edge between every two of them. More neighbours avoid this",
             UserWarning, stacklevel=4,
         )  # fmt: skip
         return joined(graph, table, self.nbrs_.metric, self.nbrs_.params)

@@ -1,4 +1,4 @@
-"""Cluster cards: what is typical in each cluster, and what tells it from the rest."""
+"""Cluster cards: what is typical in each cluster, and what distinguishes it from the rest."""
 
 from typing import Any
 
@@ -159,7 +159,7 @@ def _coded(column: Column, codes: Array, w: Array) -> dict[str, Any]:
 
 
 def _information(codes: Any, w: Array) -> float:
-    """Bits that a code tells about membership: their mutual information."""
+    """Mutual information of a code and membership, in bits."""
     table = np.stack([np.bincount(codes, weights=w), np.bincount(codes, weights=1 - w)]) / len(w)
-    gone = xlogy(table.sum(axis=0), table.sum(axis=0)).sum() + xlogy(table.sum(axis=1), table.sum(axis=1)).sum()
-    return float(max((xlogy(table, table).sum() - gone) / np.log(2), 0.0))
+    marginal = xlogy(table.sum(axis=0), table.sum(axis=0)).sum() + xlogy(table.sum(axis=1), table.sum(axis=1)).sum()
+    return float(max((xlogy(table, table).sum() - marginal) / np.log(2), 0.0))

@@ -62,7 +62,7 @@ def surprises(
     n_orders: int = 8,
     random_state: Any = 0,
 ) -> list[dict[str, Any]]:
-    """Tell what is surprising about each row, and what would not have been.
+    """Say what is surprising about each row, and what would not have been.
 
     Parameters
     ----------

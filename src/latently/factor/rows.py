@@ -22,7 +22,7 @@ BLOCK = 1 << 16
 def read_table(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False) -> Any:
     """The rows of X; sets (or compares) the estimator's number and names of columns.
 
-    The values of a float array are not looked at: sums tell whether they are finite, and `verified` which are not.
+    The values of a float array are not looked at: sums show whether they are finite, and `verified` which are not.
     """
     if isinstance(X, ChunkSource):
         return read_source(estimator, X, reset=reset, allow_nan=True)

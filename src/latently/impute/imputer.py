@@ -32,7 +32,7 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
 
     Numbers become their conditional mean, categories the most probable one. Observed entries stay as they
     are. A frame comes out as a frame of the same kind, with its column types where they can hold the values.
-    A category that was not seen in `fit` is kept, and tells nothing about the other columns.
+    A category that was not seen in `fit` is kept, and carries no information about the other columns.
 
     Parameters
     ----------

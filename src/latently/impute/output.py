@@ -13,14 +13,14 @@ def filled_in(table: Table, values: Array) -> Any:
     """Give the table with `values` in its missing values; what was there stays, an unknown category too."""
     if set(table.schema.kinds) <= {"numeric"} and not frames.is_frame(table.raw):
         return values
-    strange = _unknown(table)
-    if not strange.any():
+    unknown = _unknown(table)
+    if not unknown.any():
         return table.decoded(values)
     columns = {}
     decoded = frames.views(table.decoded(values))
     for j, (name, old) in enumerate(zip(table.schema.names, frames.views(table.raw).values(), strict=True)):
         new, kept = list(decoded.values())[j].to_list(), old.to_list()
-        columns[name] = [kept[i] if strange[i, j] else v for i, v in enumerate(new)]
+        columns[name] = [kept[i] if unknown[i, j] else v for i, v in enumerate(new)]
     if frames.is_frame(table.raw):
         return frames.restore_types(frames.from_columns(columns, table.raw), table.raw)
     return np.array(list(columns.values()), dtype=object).T

@@ -85,5 +85,5 @@ def check_observed(table: Table) -> None:
     """See that every column has at least one value to learn from."""
     empty = np.asarray(np.isnan(table.values).all(axis=0))
     if empty.any():
-        names = quote(name for name, gone in zip(table.schema.names, empty, strict=True) if gone)
+        names = quote(name for name, is_empty in zip(table.schema.names, empty, strict=True) if is_empty)
         raise ValueError(f"column {names} has no observed values, so there is nothing to learn from: leave it out")

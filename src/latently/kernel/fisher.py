@@ -16,7 +16,7 @@ _ROUNDING = 1e-8  # share of the largest eigenvalue below which a direction of p
 
 @runtime_checkable
 class HasFisherScores(Protocol):
-    """A fitted model that tells the gradient of the log-likelihood of each thing in its parameters."""
+    """A fitted model with the gradient of each item's log-likelihood in its parameters."""
 
     def fisher_scores(self, X: Any) -> Array:
         """(n, P) gradients of log p(x) in the free parameters."""

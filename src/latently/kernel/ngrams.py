@@ -60,9 +60,9 @@ class Counts:
         """All n-grams but some."""
         if not len(grams):
             return self
-        gone = np.zeros(self.width, dtype=bool)
-        gone[grams] = True
-        kept = ~gone[self.grams]
+        dropped = np.zeros(self.width, dtype=bool)
+        dropped[grams] = True
+        kept = ~dropped[self.grams]
         indptr = np.concatenate([[0], np.cumsum(np.bincount(self.rows[kept], minlength=len(self.indptr) - 1))])
         return Counts(indptr, self.grams[kept], self.counts[kept], self.width)
 

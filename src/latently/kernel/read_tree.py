@@ -47,8 +47,8 @@ def _of_text(text: str, name: str) -> Tree:
             if not open_at:
                 raise ValueError(f"{name} has unbalanced brackets: ')' at position {at} closes nothing in {text!r:.60}")
             open_at.pop()
-            held = parts.pop()
-            parts[-1].append(_add(tree, held, name, at))
+            node = parts.pop()
+            parts[-1].append(_add(tree, node, name, at))
         elif not open_at and not bare:
             raise ValueError(f"{name} goes on after the end of its tree, at position {at}: {text!r:.60}")
         else:
@@ -69,10 +69,10 @@ def _leaf(tree: Tree, label: Any) -> int:
     return len(tree) - 1
 
 
-def _add(tree: Tree, held: list[Any], name: str, at: int) -> int:
-    if not held:
+def _add(tree: Tree, node: list[Any], name: str, at: int) -> int:
+    if not node:
         raise ValueError(f"{name} has an empty pair of brackets, closed at position {at}")
-    tree.append((held[0], held[1:]))
+    tree.append((node[0], node[1:]))
     return len(tree) - 1
 
 

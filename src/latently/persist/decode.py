@@ -162,7 +162,7 @@ def refuse_unknown(values: dict[str, Any], known: list[str], cls: type, path: st
         if name not in known:
             raise LoadError(
                 f"{path}.{name} is not a parameter of {cls.__name__} in this version of latently: install the "
-                "version that wrote the file (latently.persist.read_manifest tells which)"
+                "version that wrote the file (latently.persist.read_manifest says which)"
             )
 
 

@@ -53,7 +53,7 @@ class Encoder:
     @contextmanager
     def _entering(self, value: Any, path: str) -> Iterator[None]:
         if id(value) in self._open:
-            raise TypeError(f"{path} refers back to an object that holds it: circles cannot be saved")
+            raise TypeError(f"{path} is part of a reference cycle, which cannot be saved")
         self._open.add(id(value))
         yield
         self._open.remove(id(value))
@@ -77,7 +77,7 @@ class Encoder:
             raise TypeError(
                 f"{path} is a {what}, which cannot be saved without running code on loading: replace it, "
                 "register its class if it is a frozen dataclass or an estimator of your own "
-                "(latently.persist.register), or use pickle if the file stays in your own hands"
+                "(latently.persist.register), or use pickle for files that you trust"
             )
         self._keep(value, path)
         if is_estimator(type(value)):

@@ -78,7 +78,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Tell what is in a file without building it: format, versions, and the model as a tree of JSON.
+    """What is in a file, without building it: format, versions, and the model as a tree of JSON.
 
     Parameters
     ----------

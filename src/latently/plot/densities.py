@@ -6,18 +6,9 @@ from typing import Any, cast
 import numpy as np
 
 from latently.cluster import GaussianMixture
-from latently.data.tables import frames
 from latently.distributions import Gaussian, MixtureDistribution
 from latently.impute.tables import read_table
-from latently.plot.axes import Array, place
-
-
-def column_names(model: Any) -> tuple[str, ...]:
-    """Names of the columns of a fitted model; x0, x1, ... if it was fitted to an array."""
-    if getattr(model, "schema_", None) is not None:
-        return tuple(model.schema_.names)
-    known = getattr(model, "feature_names_in_", None)
-    return frames.default_names(model.n_features_in_) if known is None else tuple(map(str, known))
+from latently.plot.axes import Array, column_names, place
 
 
 def columns_of(model: Any, X: Any, columns: list[int]) -> Array:

@@ -1,17 +1,17 @@
 """One column of a mixture as a picture: its density, and what each component has in it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of, colours, extent, place
-from latently.plot.densities import column_names, columns_of, density_of
+from latently.plot.axes import Array, Display, colours, column_names, extent, place
+from latently.plot.densities import columns_of, density_of
 
 
 @dataclass(eq=False)
-class DensityDisplay:
+class DensityDisplay(Display):
     """Density of one column of a mixture, and the share of each component in it.
 
     Parameters
@@ -56,8 +56,6 @@ class DensityDisplay:
     name: str = "x0"
     discrete: bool = False
     categories: Sequence[str] | None = None
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @property
     def density(self) -> Array:
@@ -105,7 +103,7 @@ class DensityDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         seen = None if self.values is None else self.values[np.isfinite(self.values)]
         self.parts_, self.rows_ = (self._bars if self.discrete else self._lines)(ax, seen)
         ax.set(xlabel=self.name, ylabel="probability" if self.discrete else "density", ylim=(0, None))

@@ -7,13 +7,13 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from latently.plot.axes import Array, axes_of, colours
+from latently.plot.axes import Array, Display, colours
 
 Colour = Literal["label", "density", "distrust"]
 
 
 @dataclass(eq=False)
-class MapDisplay:
+class MapDisplay(Display):
     """Points of a map, coloured by label, density or distrust.
 
     Parameters
@@ -52,8 +52,6 @@ class MapDisplay:
     names: Sequence[str] | None = None
     label: str | None = None
     note: str | None = None
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
     points_: Any = field(default=None, init=False)
 
     @classmethod
@@ -137,7 +135,7 @@ class MapDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes if None."""
-        self.ax_, self.figure_ = axes_of(ax)
+        self._on(ax)
         size = float(np.clip(4000 / max(len(self.embedding), 1), 2, 25))
         x, y = self.embedding.T
         if self.values is None:

@@ -1,18 +1,18 @@
 """Missing values as a picture: which columns have missing values, and which missing values come together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latently.data import infer_schema
-from latently.plot.axes import Array, axes_of
+from latently.plot.axes import Array, Display
 
 
 @dataclass(eq=False)
-class MissingnessDisplay:
+class MissingnessDisplay(Display):
     """Patterns of missing values: a line for each, the most frequent first, with the number of its rows.
 
     Parameters
@@ -47,8 +47,6 @@ class MissingnessDisplay:
     shares: Array
     names: Sequence[str]
     n_rows: int
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_table(
@@ -68,7 +66,7 @@ class MissingnessDisplay:
         missing
             Values that stand for a missing one, in all columns or by the name of the column.
         max_patterns
-            How many patterns to show; the rarer ones are told in the label of the axis.
+            How many patterns to show; the number of rarer ones is in the label of the axis.
         ax
             Axes to draw on; new ones if None.
         """
@@ -85,12 +83,12 @@ class MissingnessDisplay:
         """Draw on the given axes, or on new ones."""
         from matplotlib.colors import ListedColormap
 
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         p, d = self.patterns.shape
         shades = ListedColormap(["#e8edf2", "#b03a48"])
         self.image_ = ax.imshow(self.patterns, cmap=shades, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-        told = [f"{name} ({share:.0%})" for name, share in zip(self.names, self.shares, strict=True)]
-        ax.set_xticks(np.arange(d), told, rotation=45, ha="right", rotation_mode="anchor")
+        labels = [f"{name} ({share:.0%})" for name, share in zip(self.names, self.shares, strict=True)]
+        ax.set_xticks(np.arange(d), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set_yticks(np.arange(p), [f"{count}" for count in self.counts])
         ax.set_xticks(np.arange(d + 1) - 0.5, minor=True)
         ax.set_yticks(np.arange(p + 1) - 0.5, minor=True)

@@ -1,21 +1,21 @@
 """Mixtures as pictures: densities over two columns, with an ellipse for each component."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of, colours, extent, pair
-from latently.plot.densities import column_names, columns_of, density_of
+from latently.plot.axes import Array, Display, colours, column_names, extent, grid_between, pair
+from latently.plot.densities import columns_of, density_of
 
 
 @dataclass(eq=False)
-class MixtureDisplay:
+class MixtureDisplay(Display):
     """Density of a mixture over two of its columns, with an ellipse for each component.
 
-    An ellipse of level 0.9 holds nine in ten rows of its component. The other columns are summed out, or, if
-    they are given, held at a value: a slice.
+    An ellipse of level 0.9 holds nine in ten rows of its component. The other columns are marginalised out, or
+    fixed at given values: a slice.
 
     Parameters
     ----------
@@ -64,8 +64,6 @@ class MixtureDisplay:
     labels: Any = None
     names: tuple[str, str] = ("x0", "x1")
     levels: Sequence[float] = (0.5, 0.9)
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(
@@ -106,16 +104,15 @@ class MixtureDisplay:
         means = np.stack([part.mean for part in density.components])
         covariances = np.stack([_covariance(part) for part in density.components])
         points, labels = (None, None) if X is None else (columns_of(mixture, X, shown), mixture.predict(X))
-        x, y = (np.linspace(*_range(means, covariances, points, j), n_points) for j in (0, 1))
-        grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        x, y, grid = grid_between([_range(means, covariances, points, j) for j in (0, 1)], n_points)
         log_density = density.log_prob(grid).reshape(n_points, n_points)
-        told = (names[shown[0]], names[shown[1]])
-        display = cls(x, y, log_density, density.weights, means, covariances, points, labels, told, levels)
+        drawn = (names[shown[0]], names[shown[1]])
+        display = cls(x, y, log_density, density.weights, means, covariances, points, labels, drawn, levels)
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         shades = colours(len(self.weights))
         steps = self.log_density.max() - np.array([12, 9, 6, 4.5, 3, 2, 1, 0.4])
         greys = [str(grey) for grey in np.linspace(0.96, 0.72, len(steps))]
@@ -153,7 +150,7 @@ def _ellipse(mean: Array, covariance: Array, level: float, colour: Any) -> Any:
     from matplotlib.patches import Ellipse
 
     variances, axes = np.linalg.eigh(covariance)
-    radius = np.sqrt(-2 * np.log1p(-level))  # of a circle that holds `level` of a standard normal in the plane
+    radius = np.sqrt(-2 * np.log1p(-level))  # of a circle that holds `level` of a bivariate standard normal
     width, height = 2 * radius * np.sqrt(np.maximum(variances[::-1], 0))
     angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
     return Ellipse(tuple(mean), width, height, angle=angle, fill=False, edgecolor=colour, linewidth=1.5)

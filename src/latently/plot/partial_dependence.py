@@ -1,21 +1,21 @@
 """What a model says along one column, all others staying as they are."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latently.data.tables.values import is_missing
-from latently.plot.axes import Array, axes_of, colours, place
+from latently.plot.axes import Array, Display, colours, place
 
 _CATEGORIES: Final = ("text", "levels", "ordered", "object", "boolean")
 _MOST_CATEGORIES: Final = 20
 
 
 @dataclass(eq=False)
-class PartialDependenceDisplay:
+class PartialDependenceDisplay(Display):
     """What a model says on average if one column had this or that value, all others staying as they are.
 
     Parameters
@@ -52,8 +52,6 @@ class PartialDependenceDisplay:
     average: Array
     individual: Array
     about: str
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(
@@ -99,7 +97,7 @@ class PartialDependenceDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         if self.grid.dtype.kind in "iuf":
             ax.plot(self.grid, self.individual, color="0.8", lw=0.6, zorder=1)
             (self.line_,) = ax.plot(self.grid, self.average, color=colours(1)[0], lw=2.5, zorder=2)

@@ -1,17 +1,17 @@
 """Pictures of posteriors, and of whether probabilities come true."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latently.decide.calibration import ReliabilityCurve, reliability_curve
-from latently.plot.axes import axes_of
+from latently.plot.axes import Display
 
 
 @dataclass(eq=False)
-class PosteriorDisplay:
+class PosteriorDisplay(Display):
     """Prior, likelihood and posterior of one parameter, with its summaries.
 
     Use `from_posterior` to make one.
@@ -48,8 +48,6 @@ class PosteriorDisplay:
     half_maximum: tuple[float, float] | None
     interval: tuple[float, float]
     level: float = 0.95
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_posterior(
@@ -84,8 +82,8 @@ class PosteriorDisplay:
             logs = posterior.log_likelihood(x)
             likelihood = np.exp(logs - np.nanmax(np.where(np.isfinite(logs), logs, -np.inf)))
             likelihood = np.where(np.isfinite(likelihood), likelihood, 0.0) * np.nanmax(density)
-        told = posterior.summary(level)[chosen]
-        summaries = (told["map"], told["mean"], told["half_maximum"], told["interval"])
+        values = posterior.summary(level)[chosen]
+        summaries = (values["map"], values["mean"], values["half_maximum"], values["interval"])
         return cls(chosen, x, before, likelihood, density, *summaries, level).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -96,7 +94,7 @@ class PosteriorDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = axes_of(ax)
+        self._on(ax)
         # under a flat prior the likelihood lies on the posterior: dots over a line, both to be seen
         for values, style, label, order in (
             (self.prior, "--", "prior", 2),
@@ -118,7 +116,7 @@ class PosteriorDisplay:
 
 
 @dataclass(eq=False)
-class CalibrationDisplay:
+class CalibrationDisplay(Display):
     """How often events of a predicted probability happened, with intervals.
 
     Use `from_estimator` or `from_predictions` to make one.
@@ -132,8 +130,6 @@ class CalibrationDisplay:
 
     curve: ReliabilityCurve
     label: str = ""
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_predictions(
@@ -159,7 +155,7 @@ class CalibrationDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = axes_of(ax)
+        self._on(ax)
         c = self.curve
         self.ax_.plot([0, 1], [0, 1], ":", color="gray")
         bars = np.clip([c.observed - c.low, c.high - c.observed], 0, None)

@@ -1,18 +1,18 @@
 """Decision regions as a picture: which class where, and how sure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import get_tags
 
 from latently.impute.tables import Table, for_model, read_table
-from latently.plot.axes import Array, axes_of, colours, extent, pair
+from latently.plot.axes import Array, Display, colours, grid_over, one_row, pair
 
 
 @dataclass(eq=False)
-class DecisionRegionsDisplay:
+class DecisionRegionsDisplay(Display):
     """The most probable class over two columns, the paler the more in doubt.
 
     Colour is full where a class is certain, and white where all classes are equally probable.
@@ -58,8 +58,6 @@ class DecisionRegionsDisplay:
     points: Array | None = None
     labels: Any = None
     names: tuple[str, str] = ("x0", "x1")
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @property
     def strength(self) -> Array:
@@ -103,20 +101,20 @@ class DecisionRegionsDisplay:
         shown = pair(columns, table.schema.names)
         coded = [table.schema.names[j] for j in shown if table.schema.kinds[j] != "numeric"]
         if coded:
-            raise ValueError(f"column {coded[0]!r} holds categories, which have no place along an axis")
+            raise ValueError(f"column {coded[0]!r} holds categories, which cannot be drawn on a numeric axis")
         points = table.values[:, shown]
-        x, up = (np.linspace(*extent(points[:, j]), n_points) for j in (0, 1))
+        x, up, grid = grid_over(points, n_points)
         rows = np.tile(_rest(estimator, table, given), (n_points**2, 1))
-        rows[:, shown] = np.stack(np.meshgrid(x, up), axis=-1).reshape(-1, 2)
+        rows[:, shown] = grid
         proba = np.asarray(estimator.predict_proba(for_model(estimator, table, rows)))
         classes = getattr(estimator, "classes_", np.arange(proba.shape[1]))
         labels = np.asarray(estimator.predict(X) if y is None else y)
-        told = (table.schema.names[shown[0]], table.schema.names[shown[1]])
-        return cls(x, up, proba.reshape(n_points, n_points, -1), classes, points, labels, told).plot(ax=ax)
+        drawn = (table.schema.names[shown[0]], table.schema.names[shown[1]])
+        return cls(x, up, proba.reshape(n_points, n_points, -1), classes, points, labels, drawn).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         shades = colours(len(self.classes))[:, :3]
         best = self.proba.argmax(axis=-1)
         # white where in doubt; never so strong that the points are lost
@@ -152,10 +150,7 @@ def _rest(estimator: Any, table: Table, given: Any) -> Array:
     """(d,) values of the columns that are not drawn."""
     width = table.values.shape[1]
     if given is not None:
-        row = read_table(given, table.schema).values
-        if row.shape != (1, width):
-            raise ValueError(f"given must be one row of {width} columns, got shape {row.shape}")
-        return np.asarray(row[0])
+        return one_row(read_table(given, table.schema).values, width)
     if width > 2 and not get_tags(estimator).input_tags.allow_nan:
         raise ValueError(
             f"{type(estimator).__name__} has {width} columns and takes no missing values: give a row with the values "

@@ -1,18 +1,18 @@
 """How much of what a kernel sees is about the labels, as a picture."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of
+from latently.plot.axes import Array, Display
 
 if TYPE_CHECKING:
     from latently.embed.relevant_dimension import RelevantDimension
 
 
 @dataclass(eq=False)
-class RelevantDimensionDisplay:
+class RelevantDimensionDisplay(Display):
     """Coefficients of the labels along kernel PCA components, and the label-reconstruction error.
 
     Parameters
@@ -43,8 +43,6 @@ class RelevantDimensionDisplay:
     sizes: Array
     error: Array
     dimension: int
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_record(cls, record: "RelevantDimension", *, ax: Any = None) -> Self:
@@ -69,7 +67,7 @@ class RelevantDimensionDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         shown = min(len(self.sizes), max(3 * self.dimension, 20))
         self.bars_ = ax.bar(np.arange(1, shown + 1), self.sizes[:shown], width=0.8, label="coefficients of the labels")
         ax.axvspan(0.5, self.dimension + 0.5, color="C0", alpha=0.12, label=f"{self.dimension} relevant")

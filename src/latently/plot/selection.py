@@ -1,12 +1,14 @@
 """A search over models as a picture: the criterion against the number of components."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
-from latently.plot.axes import axes_of
+from latently.plot.axes import Display
 
 
-class SelectionDisplay:
+@dataclass(eq=False)
+class SelectionDisplay(Display):
     """The criterion against the number of components, a line for each family of models.
 
     Parameters
@@ -39,15 +41,9 @@ class SelectionDisplay:
     ('number of components', 'BIC (lower is better)')
     """
 
-    def __init__(
-        self,
-        lines: Mapping[str, tuple[Sequence[int], Sequence[float], Sequence[float] | None]],
-        best: tuple[int, float],
-        criterion: str,
-    ) -> None:
-        self.lines = lines
-        self.best = best
-        self.criterion = criterion
+    lines: Mapping[str, tuple[Sequence[int], Sequence[float], Sequence[float] | None]]
+    best: tuple[int, float]
+    criterion: str
 
     @classmethod
     def from_selection(cls, selection: Any, *, ax: Any = None) -> Self:
@@ -63,7 +59,7 @@ class SelectionDisplay:
         fitted = [line for line in selection.table if not line["error"]]
         unsized = next((line["family"] for line in fitted if line["n_components"] is None), None)
         if unsized is not None:
-            raise ValueError(f"{unsized} has no n_components, so it has no place along the axis of this picture")
+            raise ValueError(f"{unsized} has no n_components, so it cannot be drawn in this picture")
         families = dict.fromkeys(line["family"] for line in fitted)
         lines = {name: _line(fitted, name, selection.key) for name in families}
         best = selection.best
@@ -71,7 +67,7 @@ class SelectionDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         self.lines_ = [self._draw(name, *values) for name, values in self.lines.items()]
         k, value = self.best
         (self.best_,) = ax.plot([k], [value], "o", markersize=12, fillstyle="none", color="black", label="best")

@@ -1,15 +1,15 @@
 """Pictures of hidden Markov models: the path with its doubt, the graph of transitions, durations."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of, colours
+from latently.plot.axes import Array, Display, colours
 
 
 @dataclass(eq=False)
-class StatePathDisplay:
+class StatePathDisplay(Display):
     """A series with the posterior probabilities of the states as bands below it, and the most probable path.
 
     Parameters
@@ -32,8 +32,6 @@ class StatePathDisplay:
     series: Array
     posterior: Array
     path: Any
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, column: int = 0, ax: Any = None) -> Self:
@@ -53,7 +51,7 @@ class StatePathDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         low, high = np.nanmin(self.series), np.nanmax(self.series)
         height = 0.25 * max(high - low, 1e-12)
         floor = low - 1.3 * height
@@ -70,7 +68,7 @@ class StatePathDisplay:
 
 
 @dataclass(eq=False)
-class TransitionGraphDisplay:
+class TransitionGraphDisplay(Display):
     """States on a circle, with arrows as wide as the transitions are probable.
 
     Parameters
@@ -88,8 +86,6 @@ class TransitionGraphDisplay:
 
     transmat: Array
     least: float = 0.01
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, least: float = 0.01, ax: Any = None) -> Self:
@@ -106,7 +102,7 @@ class TransitionGraphDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         K = len(self.transmat)
         first = np.pi if K == 2 else np.pi / 2  # two states side by side, more from the top on
         angle = first - 2 * np.pi * np.arange(K) / K
@@ -130,7 +126,7 @@ class TransitionGraphDisplay:
 
 
 @dataclass(eq=False)
-class DurationsDisplay:
+class DurationsDisplay(Display):
     """Expected number of steps in each state, as bars.
 
     Parameters
@@ -145,8 +141,6 @@ class DurationsDisplay:
     """
 
     durations: Array
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -160,7 +154,7 @@ class DurationsDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw; a state that is never left has no bar, and says so."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         finite = np.isfinite(self.durations)
         places = np.arange(len(self.durations))
         ax.bar(places, np.where(finite, self.durations, 0.0), color=colours(len(places)))

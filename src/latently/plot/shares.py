@@ -1,16 +1,16 @@
 """Responsibilities as a picture: which rows are sure of their group, and which are not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of, colours
+from latently.plot.axes import Array, Display, colours
 
 
 @dataclass(eq=False)
-class ResponsibilitiesDisplay:
+class ResponsibilitiesDisplay(Display):
     """Rows side by side, each a bar cut by the probabilities of its groups.
 
     Rows are ordered by their most probable group, within it the surest first.
@@ -40,8 +40,6 @@ class ResponsibilitiesDisplay:
 
     responsibilities: Array
     names: Sequence[str]
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @property
     def certainty(self) -> Array:
@@ -79,14 +77,14 @@ class ResponsibilitiesDisplay:
             raise ValueError(f"responsibilities must be a table (rows, groups), got shape {shares.shape}")
         if not (shares >= 0).all() or not np.allclose(shares.sum(axis=1), 1, atol=1e-6):
             raise ValueError("responsibilities must be probabilities: each row from 0 on, with a sum of 1")
-        told = [str(k) for k in range(shares.shape[1])] if names is None else list(names)
-        if len(told) != shares.shape[1]:
-            raise ValueError(f"there are {shares.shape[1]} groups and {len(told)} names")
-        return cls(shares, told).plot(ax=ax)
+        groups = [str(k) for k in range(shares.shape[1])] if names is None else list(names)
+        if len(groups) != shares.shape[1]:
+            raise ValueError(f"there are {shares.shape[1]} groups and {len(groups)} names")
+        return cls(shares, groups).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         n, k = self.responsibilities.shape
         tops = np.cumsum(self.responsibilities[self.order], axis=1)
         # (k + 1, n + 1): the last row is repeated, since a bar ends where the next begins

@@ -1,12 +1,12 @@
 """Trees that a person can read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import axes_of, colours
+from latently.plot.axes import Display, colours
 
 _LINE = 26  # characters of a condition before it is cut
 
@@ -44,7 +44,7 @@ class Box:
 
 
 @dataclass(eq=False)
-class TreeDisplay:
+class TreeDisplay(Display):
     """A decision tree as boxes and lines, with what holds on each line and the shares of the classes in each box.
 
     Parameters
@@ -71,8 +71,6 @@ class TreeDisplay:
 
     boxes: Sequence[Box]
     classes: Sequence[str] | None
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(
@@ -100,14 +98,14 @@ class TreeDisplay:
 
         check_is_fitted(estimator)
         words = estimator._words()
-        told = (
+        label = (
             [str(c) for c in (words.classes if class_names is None else class_names)] if _has_classes(words) else None
         )
-        return cls(_boxes(estimator.nodes_, words, told, max_depth), told).plot(ax=ax)
+        return cls(_boxes(estimator.nodes_, words, label, max_depth), label).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, figure = axes_of(ax)
+        ax = self._on(ax)
         shades = colours(len(self.classes or [0]))
         height = max(box.depth for box in self.boxes)
         self.texts_ = [self._draw(ax, box, shades) for box in self.boxes]
@@ -122,7 +120,7 @@ class TreeDisplay:
 
             keys = [patches.Patch(color=shade, label=name) for shade, name in zip(shades, self.classes, strict=True)]
             ax.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, 1), ncols=6, fontsize="small", frameon=False)
-        figure.set_size_inches(max(6.4, 1.6 * leaves), max(4.0, 1.5 * (height + 1)))
+        self.figure_.set_size_inches(max(6.4, 1.6 * leaves), max(4.0, 1.5 * (height + 1)))
         return self
 
     def _draw(self, ax: Any, box: Box, shades: Any) -> Any:
@@ -182,8 +180,8 @@ def _boxes(nodes: Any, words: Any, classes: Sequence[str] | None, max_depth: int
     for i, (node, depth, parent, which) in enumerate(order):
         inner = i in parents
         value = nodes.value[node]
-        told = classes[int(value[0].argmax())] if classes is not None else _number(words.answer(value))
-        title = words.columns[int(nodes.feature[node])] if inner else told
+        label = classes[int(value[0].argmax())] if classes is not None else _number(words.answer(value))
+        title = words.columns[int(nodes.feature[node])] if inner else label
         text = "" if parent < 0 else condition(nodes, order[parent][0], which, words)
         shares = tuple(float(v) for v in value[0]) if classes is not None else ()
         made.append(Box(float(xs[i]), depth, title, text, shares, int(nodes.samples[node]), parent, not inner))

@@ -1,4 +1,4 @@
-"""Whether a column is constant, told exactly whatever was added to it and taken away again."""
+"""Whether a column is constant, exactly, whatever was added to it and taken away again."""
 
 from dataclasses import dataclass
 from typing import Any, Self

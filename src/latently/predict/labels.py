@@ -52,7 +52,7 @@ def encode_among(labels: NDArray[Any], classes: Classes) -> Codes:
 
 
 def first_classes(classes: ArrayLike | None, known: Classes | None) -> Classes:
-    """Give the classes that a `partial_fit` is about: told on the first call, the same ever after."""
+    """Give the classes that a `partial_fit` is about: given on the first call, the same ever after."""
     if known is not None:
         if classes is not None and not np.array_equal(known, np.sort(np.asarray(classes))):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")

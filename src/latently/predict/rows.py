@@ -83,7 +83,7 @@ class SparseRows:
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell whether something is a sparse matrix or array."""
+    """Whether something is a sparse matrix or array."""
     return hasattr(X, "nnz") and hasattr(X, "tocsr")
 
 

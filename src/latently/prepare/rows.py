@@ -36,7 +36,7 @@ class RowJudge:
     cutoff: float
 
     def inliers(self, X: Values) -> NDArray[np.bool_]:
-        """Tell of each row whether it is like the others; a missing entry says nothing."""
+        """Whether each row is like the others; a missing entry says nothing."""
         score = self.score(X)
         return np.asarray(score <= self.cutoff if self.by == "distance" else score >= self.cutoff)
 

@@ -192,14 +192,14 @@ class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     # the account
 
     def account(self) -> list[dict[str, Any]]:
-        """Tell what is done to each column, as plain values; counts are of the table it was fitted to."""
+        """What is done to each column, as plain values; counts are of the table it was fitted to."""
         check_is_fitted(self)
         return [dict(record) for record in self.account_]
 
     # preparing
 
     def inliers(self, X: Any) -> NDArray[np.bool_]:
-        """Tell which rows `transform` keeps, (n,): all of them, unless outliers are dropped."""
+        """Which rows `transform` keeps, (n,): all of them, unless outliers are dropped."""
         check_is_fitted(self)
         values = self._encoded(X)
         if self.judge_ is None:
@@ -209,7 +209,7 @@ class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Prepare a table: an array for an array, a frame for a frame.
 
-        With outliers="drop" there are fewer rows, numbered anew; `inliers(X)` tells which are left.
+        With outliers="drop" there are fewer rows, numbered anew; `inliers(X)` says which are left.
         """
         check_is_fitted(self)
         table = as_table(X, "X")

@@ -13,7 +13,7 @@ from latently.prepare.columns import NumericStep, Values, skewness
 
 
 def account_of(column: Column, x: Values, step: NumericStep | None, missing: str, scale: str) -> dict[str, Any]:
-    """Tell what is done to a column, as plain values; counts are of the values given."""
+    """What is done to a column, as plain values; counts are of the values given."""
     lost = int(np.isnan(x).sum())
     record: dict[str, Any] = {
         "column": column.name,
@@ -44,9 +44,9 @@ def by_column(choice: str | Mapping[str, str], schema: Schema, default: str) -> 
     """Give a choice for each column, by name."""
     if not isinstance(choice, Mapping):
         return dict.fromkeys(schema.names, choice)
-    strange = [name for name in choice if name not in schema.names]
-    if strange:
-        raise ValueError(f"column {quote(strange)} is not in the table, which has {quote(schema.names, 10)}")
+    unknown = [name for name in choice if name not in schema.names]
+    if unknown:
+        raise ValueError(f"column {quote(unknown)} is not in the table, which has {quote(schema.names, 10)}")
     return {name: choice.get(name, default) for name in schema.names}
 
 

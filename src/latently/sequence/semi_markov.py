@@ -9,7 +9,7 @@ from latently.data.sources.sequences import Sequences
 from latently.distributions import Family
 from latently.sequence.inference.chain import Array, Chain, Ints
 from latently.sequence.inputs.mixin import InputsMixin
-from latently.sequence.model.durations import mean_duration, tell_of_the_limit, trimmed
+from latently.sequence.model.durations import mean_duration, trimmed, warn_of_limit
 from latently.sequence.model.semi_markov import SemiRule, check_leaves, expand
 
 
@@ -80,31 +80,31 @@ class DurationsMixin(InputsMixin):
         if self.duration is None:
             return super().expected_durations()
         self._params()
-        self._tell_of_given_durations()
+        self._warn_of_given_durations()
         return np.array([mean_duration(part, self._copies()) for part in self.durations_])
 
     def sample(
         self, n_samples: int = 1, random_state: Any = None, currstate: int | None = None, *, inputs: Any = None
     ) -> tuple[Array, Ints]:
         """Draw a sequence from the model; with inputs (n, p) it has as many rows as they have."""
-        self._tell_of_given_durations()
+        self._warn_of_given_durations()
         return super().sample(n_samples, random_state, currstate, inputs=inputs)
 
     def _read(self, X: Any, lengths: Any, reset: bool) -> Sequences:
         if not reset:
-            self._tell_of_given_durations()
+            self._warn_of_given_durations()
         return super()._read(X, lengths, reset)
 
-    def _tell_of_given_durations(self) -> None:
+    def _warn_of_given_durations(self) -> None:
         """Warn if durations were assigned of which much lies beyond the longest."""
         given = self.__dict__.get("_given", {}).get("durations_")
         if self.duration is not None and given is not None and given is self.__dict__.get("durations_"):
-            tell_of_the_limit(tuple(self.durations_), self._copies(), self._copies() + 1)
+            warn_of_limit(tuple(self.durations_), self._copies(), self._copies() + 1)
 
     def _finish(self, model: Any, fit: Any) -> None:
         super()._finish(model, fit)
         if self.duration is not None and self.n_components > 1 and "d" in self.params:
-            tell_of_the_limit(tuple(self.durations_), self._copies(), self._copies())
+            warn_of_limit(tuple(self.durations_), self._copies(), self._copies())
 
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> Any:
         if X is not None and self.duration is not None and self.n_components > 1 and "t" in self.params:

@@ -1,4 +1,4 @@
-"""One fit of a Gaussian mixture: where it starts, how it climbs, which start wins, in what order it is told."""
+"""One fit of a Gaussian mixture: where it starts, how it climbs, which start wins, in what order components come."""
 
 from collections.abc import Sequence
 from contextlib import suppress

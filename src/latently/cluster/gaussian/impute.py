@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from latently.cluster.gaussian.augmentation import drawn_components, drawn_parameters, shares_of
 from latently.cluster.gaussian.given import stored_params
-from latently.cluster.gaussian.uncertainty import observed_rows, told_covariances, widened
+from latently.cluster.gaussian.uncertainty import likelihood_covariances, observed_rows, widened
 from latently.distributions.components.gaussian.conditional import (
     IncompleteRows,
     coloured,
@@ -127,8 +127,8 @@ class GaussianImputation:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
         check_is_fitted(self)
         observed = None if rows is None else self._observed(rows)
-        told = observed is not None and self._is_joint()
-        lower, parts = (self._with(told_covariances(self)) if told else self)._incomplete(X)
+        widens = observed is not None and self._is_joint()
+        lower, parts = (self._with(likelihood_covariances(self)) if widens else self)._incomplete(X)
         upper = lower.copy()
         for part in parts:
             part.put(lower, part.quantile((1 - level) / 2, observed))

@@ -239,7 +239,7 @@ class GaussianMixture(
         if labels is None:
             return self._source(X, sample_weight, reset=reset), None
         if isinstance(X, ChunkSource):
-            raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
+            raise ValueError("labels need a table in memory: leave them out, or read the rows into a dataframe")
         rows, weights = self._rows(X, sample_weight, reset=reset)
         known = read_labels(labels, len(rows), self.n_components)
         assert known is not None, "labels were given"
@@ -262,7 +262,7 @@ class GaussianMixture(
 
     @property
     def _keeps_order(self) -> bool:
-        """Whether the settings know the components by place: a start, a constraint, a prior that tells them apart."""
+        """Whether settings know components by place: a start, a constraint, a prior that differs between them."""
         given = any(part is not None for part in (self.weights_init, self.means_init, self.precisions_init))
         return bool(given or self.fixed or self.bounds or self.tied or names_components(self.prior))
 

@@ -85,6 +85,6 @@ def reseeded(params: GaussianParams, rows: Array, dead: NDArray[np.intp]) -> Gau
 
 
 def _joined(fit: GaussianFit, other: GaussianFit) -> GaussianFit:
-    """The second fit as the end of the first; what it took to get back up is not told."""
+    """The second fit as the end of the first; the iterations it took to get back up are left out."""
     risen = tuple(value for value in other.trace if value > fit.trace[-1])
     return replace(other, trace=fit.trace + risen, n_iter=fit.n_iter + other.n_iter)

@@ -151,8 +151,8 @@ def _score(model: GaussianMixtureModel, params: GaussianParams, reduce: Reduce) 
 
 def _shaped(params: GaussianParams, errors: Array) -> dict[str, Array]:
     k, d = params.means.shape
-    nought = replace(params, weights=np.zeros(k), means=np.zeros((k, d)), covariances=np.zeros_like(params.covariances))
-    found = _moved(nought, errors)
+    zero = replace(params, weights=np.zeros(k), means=np.zeros((k, d)), covariances=np.zeros_like(params.covariances))
+    found = _moved(zero, errors)
     return {
         "weights": found.weights,
         "means": found.means * params.frame.scale,

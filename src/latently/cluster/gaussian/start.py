@@ -53,7 +53,7 @@ def data_frame(moments: Moments, kind: Kind, source: ChunkSource, k: int, names:
     # a seed of its own: the same prior for every start
     rows, weights = start_sample(source, SAMPLE_ROWS, np.random.RandomState(0))
     refuse_tiny(rows, weights, names)
-    # a column that does not vary has no spread of its own to be told
+    # a column that does not vary has no spread of its own
     own = np.where(is_varying(moments.mean(), variance), np.sqrt(variance), frame.scale)
     return replace(frame, within=(within_deviation(rows, weights, own, k) / frame.scale) ** 2)
 

@@ -1,4 +1,4 @@
-"""What is not known of a mixture's parameters, from the rows that tell of each: wider tails of what is filled in."""
+"""Uncertainty of a mixture's parameters, by the rows that inform each: wider tails of what is filled in."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from latently.distributions.components.gaussian.posterior import kept_share
 from latently.distributions.components.slab import Ints
 from latently.learn.engine.protocol import Array
 
-# Columns that hardly any row tells of keep this many degrees of freedom: wide, and finite.
+# Columns that are hardly ever observed keep this many degrees of freedom: wide, and finite.
 _LEAST_FREEDOM = 2.0
 
 
@@ -41,8 +41,8 @@ def widened(seen: Array, known: Ints, distance: Array) -> tuple[Array, Array]:
     return np.maximum(rows / freedom, 1.0) * (1 + (1 + distance[:, None]) / rows), freedom
 
 
-def told_covariances(model: Any) -> Array:
-    """Covariances of a full or tied mixture as its rows tell them, without what `reg_covar` adds.
+def likelihood_covariances(model: Any) -> Array:
+    """Covariances of a full or tied mixture by its rows alone, without what `reg_covar` adds.
 
     That steadies what is filled in, and lets columns seem to go together less than they do: variances given the other
     columns would be too large. What the user said beforehand stays, and so do covariances of hardly more rows than
@@ -54,5 +54,5 @@ def told_covariances(model: Any) -> Array:
     stats, d = model.statistics_, fitted.shape[-1]
     mass = np.maximum(stats.mass(), d + 1)
     kept = kept_share(mass, d)
-    told = stats.scatter() / mass * stats.frame.covariance_factor(model.covariance_type)
-    return np.asarray(kept * fitted + (1 - kept) * told)
+    unregularised = stats.scatter() / mass * stats.frame.covariance_factor(model.covariance_type)
+    return np.asarray(kept * fitted + (1 - kept) * unregularised)

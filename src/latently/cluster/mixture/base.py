@@ -21,7 +21,7 @@ from latently.cluster.mixture.table import refuse_empty
 from latently.data.sources.chunks import ArraySource, ChunkSource
 from latently.decide.mixin import DecideMixin
 from latently.distributions import Distribution, Parts
-from latently.distributions.components.order import heaviest_first, named_by, tells_apart
+from latently.distributions.components.order import heaviest_first, is_asymmetric, named_by
 from latently.distributions.components.slab import LOG_ZERO, Ints
 from latently.distributions.families.mixture import MixtureDistribution
 from latently.distributions.inputs import generator
@@ -132,8 +132,10 @@ class TableMixture(
         fit, reseeds = self._search(model, source, on_iteration)
         warn_unconverged(fit.reason, "max_iter", self.max_iter)
         if fit.stats.bound < LOG_ZERO / 2:
-            raise ValueError("some rows have no probability under what is fixed or given: loosen it, or drop the rows")
-        as_found = self._keeps_order or tells_apart(model.pseudo) or labels is not None
+            raise ValueError(
+                "some rows have probability zero under the fixed or initial parameters: relax those, or drop the rows"
+            )
+        as_found = self._keeps_order or is_asymmetric(model.pseudo) or labels is not None
         self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else heaviest_first(fit)))
         self._labelled = named_by(labels, self._k)
         self.converged_, self.n_iter_, self.reason_, self.n_reseeds_ = fit.converged, fit.n_iter, fit.reason, reseeds
@@ -153,7 +155,7 @@ class TableMixture(
     def _source(self, X: Any, sample_weight: Any, labels: Any, *, reset: bool) -> ChunkSource:
         if isinstance(X, ChunkSource):
             if labels is not None:
-                raise ValueError("labels go with tables in memory: leave them out, or read the rows into a frame")
+                raise ValueError("labels need a table in memory: leave them out, or read the rows into a dataframe")
             return self._encoded(X, reset=reset)
         rows = self._encode(X, reset=reset, learning=True)
         known = read_labels(labels, len(rows), self._k)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from latently.cluster.mixture.model import MixtureModel, MixtureParams, normalise
 from latently.cluster.mixture.start import START_ROWS, coordinates, params_from
-from latently.distributions.components.order import tells_apart
+from latently.distributions.components.order import is_asymmetric
 from latently.distributions.components.slab import Slab
 from latently.learn.engine.protocol import Array
 
@@ -41,7 +41,7 @@ class MixtureGrowth:
     def _can_grow(self) -> bool:
         """Whether nothing is said of where components start or stay."""
         prior = getattr(self.weight_prior, "concentration", self.weight_prior)
-        return not self._keeps_order and (prior is None or not tells_apart(np.atleast_1d(prior)))
+        return not self._keeps_order and (prior is None or not is_asymmetric(np.atleast_1d(prior)))
 
     def _grown_fit(self, smaller: Self, X: Any, rows: Any = None) -> Self:
         """Fit a mixture with our settings from the components of a smaller fitted one, heaviest first.

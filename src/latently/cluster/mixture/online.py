@@ -55,9 +55,9 @@ class MixtureOnline:
         that the mixture gives them now, and the other rows keep theirs; a new `fit` may move further.
         """
         check_is_fitted(self)
-        gone, had = self._expected(X, sample_weight, labels), self.statistics_
-        left = had - gone
-        left = replace(left, weight=weight_left(had.rows, gone.rows, left.weight))
+        removed, had = self._expected(X, sample_weight, labels), self.statistics_
+        left = had - removed
+        left = replace(left, weight=weight_left(had.rows, removed.rows, left.weight))
         for block, before, now in zip(self.model_.blocks, had.parts.parts, left.parts.parts, strict=True):
             block.refuse_lost(before, now)
         return self._learn_from(left)

@@ -118,18 +118,18 @@ def _encode_column(column: Column, view: ColumnView, unseen: Unseen) -> Array:
     values = encode_numbers(replace(column, kind="numeric", categories=()), view)
     kinds = np.array(column.categories, dtype=np.float64)
     if np.array_equal(kinds, np.arange(len(kinds))):  # codes already
-        strange = (values < 0) | (values >= len(kinds)) | (np.floor(values) < values)
+        unseen_rows = (values < 0) | (values >= len(kinds)) | (np.floor(values) < values)
         at: NDArray[Any] = values
     else:
         order = np.argsort(kinds)
         at = order[np.minimum(np.searchsorted(kinds[order], values), len(kinds) - 1)]
-        strange = (kinds[at] != values) & ~np.isnan(values)
-    if not strange.any():
+        unseen_rows = (kinds[at] != values) & ~np.isnan(values)
+    if not unseen_rows.any():
         return np.where(np.isnan(values), np.nan, at)
     if unseen == "error":
-        found = quote(np.unique(values[strange]).tolist())
+        found = quote(np.unique(values[unseen_rows]).tolist())
         raise ValueError(f"{column.where} has values that are not among its categories: {found}")
-    return np.where(strange | np.isnan(values), np.nan, at)
+    return np.where(unseen_rows | np.isnan(values), np.nan, at)
 
 
 def make_blocks(schema: Schema, groups: Sequence[Group]) -> tuple[Block, ...]:

@@ -24,8 +24,8 @@ def lengths(sources, first, last, starts, nodes, weights, scale, heads, behind, 
         heads[0] = sources[s]
         behind[sources[s]] = -1
         ahead[sources[s]] = -1
-        waiting, turn = 1, 0
-        while waiting > 0:
+        queued, turn = 1, 0
+        while queued > 0:
             bucket = turn % ring
             node = heads[bucket]
             if node < 0:
@@ -35,7 +35,7 @@ def lengths(sources, first, last, starts, nodes, weights, scale, heads, behind, 
             if behind[node] >= 0:
                 ahead[behind[node]] = -1
             ahead[node] = -2
-            waiting -= 1
+            queued -= 1
             so_far = row[node]
             for e in range(starts[node], starts[node + 1]):
                 other = nodes[e]
@@ -54,10 +54,10 @@ def lengths(sources, first, last, starts, nodes, weights, scale, heads, behind, 
                             heads[was] = behind[other]
                         if behind[other] >= 0:
                             ahead[behind[other]] = ahead[other]
-                        waiting -= 1
+                        queued -= 1
                     behind[other] = heads[here]
                     ahead[other] = -1
                     if heads[here] >= 0:
                         ahead[heads[here]] = other
                     heads[here] = other
-                    waiting += 1
+                    queued += 1

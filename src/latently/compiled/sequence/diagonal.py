@@ -268,7 +268,7 @@ def link(A, edge, head, K, sums):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def pass_block(
-    filling, forward, backward, finishing, block, X, densities, A, At, row, b, p, g, entries, ends, scratch, sums, told
+    filling, forward, backward, finishing, block, X, densities, A, At, row, b, p, g, entries, ends, scratch, sums, logs
 ):
     """Whatever is to do with a block: fill it, go forward, go backward, take its posteriors.
 
@@ -280,13 +280,13 @@ def pass_block(
     means, roots, constants = densities
     T, Z = scratch[: (3 * K + 1) * TILE], scratch[(3 * K + 1) * TILE :].reshape(X.shape[1], TILE)
     if filling:
-        told[block, 0] = fill(X, means, roots, constants, K, Z, T, b)
+        logs[block, 0] = fill(X, means, roots, constants, K, Z, T, b)
     if forward:
         after, edge = entries[0, block + 1], entries[1, block]
-        told[block, 1], told[block, 2] = walk(n, 1, b, At, row, entries[0, block], p, after, edge)
+        logs[block, 1], logs[block, 2] = walk(n, 1, b, At, row, entries[0, block], p, after, edge)
     if backward:
         after, edge = ends[0, block], ends[1, block]
-        _, told[block, 3] = walk(n, -1, b, A, row, ends[0, block + 1], g, after, edge)
+        _, logs[block, 3] = walk(n, -1, b, A, row, ends[0, block + 1], g, after, edge)
     if finishing:
         finish(X, means, row, p, b, g, Z, T, sums[block])
         link(A, entries[1, block], ends[1, block + 1], K, sums[block])

@@ -60,9 +60,9 @@ def loaded_parts(
         raise ValueError("sample_weight is zero for every row: at least one weight must be positive")
     parts = [part for part, size in zip(parts, sizes, strict=True) if size.rows]
     sizes = [size for size in sizes if size.rows]
-    held_there = client is not None and keep
-    parts = _balanced(parts, sizes, client) if held_there else parts
-    futures: Values | None = [(future_of(part),) for part in parts] if held_there else None
+    on_workers = client is not None and keep
+    parts = _balanced(parts, sizes, client) if on_workers else parts
+    futures: Values | None = [(future_of(part),) for part in parts] if on_workers else None
     return Loaded(parts, sizes, Blocks([(part,) for part in parts], None, futures))
 
 

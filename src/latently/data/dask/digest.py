@@ -1,4 +1,4 @@
-"""What can be told about the columns of a Dask collection from a few of its values, gathered by the workers."""
+"""What is known about the columns of a Dask collection from a few of its values, gathered by the workers."""
 
 from importlib import import_module
 from typing import Any

@@ -31,7 +31,7 @@ def read_parquet(file: Path, max_rows: int | None, seed: int) -> FileTable:
 
 
 def _text(schema: Any) -> list[int]:
-    """Tell the places of the columns that are text."""
+    """Positions of the columns that are text."""
     import pyarrow as pa
 
     kinds = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())

@@ -86,8 +86,8 @@ class _Xml:
         while piece := stream.read(_PIECE):
             tags, size = tags + piece.count(b"<"), size + len(piece)
             self._parser.Parse(piece, False)
-            waiting = size - self._parser.CurrentByteIndex
-            if tags > MAX_TAGS.get(self._root, _FEW_TAGS) or waiting > _LONGEST:
+            unparsed = size - self._parser.CurrentByteIndex
+            if tags > MAX_TAGS.get(self._root, _FEW_TAGS) or unparsed > _LONGEST:
                 raise files.Unreadable(f"{self._file} has too much in its part {self._part!r}: save the sheet as CSV")
         self._parser.Parse(b"", True)
 
@@ -152,7 +152,7 @@ class _Extent:
 
 
 def _column(place: str) -> int:
-    """Tell the number of a column from the name of a cell.
+    """The number of a column, from the name of a cell.
 
     >>> _column("A1"), _column("AB12"), _column("XFD1048576")
     (1, 28, 16384)

@@ -81,7 +81,7 @@ class Declared:
 
 
 def look_through(opened: BinaryIO, size: int) -> Declared:
-    """See that all parts of a file lie within it, and tell how much they unpack to.
+    """See that all parts of a file lie within it, and give the size they unpack to.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _read(opened: BinaryIO, size: int, start: int, length: int) -> bytes:
 
 
 def _unpacked(opened: BinaryIO, size: int, offset: int, length: int) -> int:
-    """Check one part, and tell how many bytes it unpacks to."""
+    """Check one part, and give how many bytes it unpacks to."""
     metadata = _read(opened, size, offset, length)
     # since 2019 a sign stands before the length
     message = Table.root(metadata[8 if metadata[:4] == b"\xff" * 4 else 4 :])
@@ -145,10 +145,10 @@ def _buffers(opened: BinaryIO, size: int, batch: Table, start: int, body: int) -
     for offset, length in batch.records(2, "<qq"):
         if offset < 0 or length < 0 or offset + length > body:
             raise ValueError("a buffer lies outside of its batch")
-        told = -1
+        uncompressed = -1
         if packed and length >= _PREFIX:
-            told = struct.unpack("<q", _read(opened, size, start + offset, _PREFIX))[0]
-        yield length if told < 0 else told
+            uncompressed = struct.unpack("<q", _read(opened, size, start + offset, _PREFIX))[0]
+        yield length if uncompressed < 0 else uncompressed
 
 
 def _check_rows(batch: Table, unpacked: int) -> None:

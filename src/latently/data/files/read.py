@@ -62,7 +62,7 @@ class Unreadable(ValueError):
 def read_table(path: str | os.PathLike[str], *, max_rows: int | None = None, seed: int = 0) -> tuple[Any, int]:
     r"""Read a table from a file, or a sample of its rows if there are many.
 
-    The kind of the file is told by the end of its name, and checked against how it begins: CSV, TSV, Parquet and
+    The kind of the file is known by the end of its name, and checked against how it begins: CSV, TSV, Parquet and
     Feather are read by pyarrow, Excel by pandas and openpyxl. Text must be UTF-8. Of a file with more rows than
     `max_rows` a sample is taken in which every row has the same chance; its memory is bounded by the sample, not
     by the file.
@@ -87,7 +87,7 @@ def read_table(path: str | os.PathLike[str], *, max_rows: int | None = None, see
         If there is no such file, or it is a directory.
     ValueError
         If the file is empty, too large, damaged or not what its name says. The message names the file and the place in
-        it, and tells what to do.
+        it, and says what to do.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def read_numbered(path: str | os.PathLike[str], *, max_rows: int | None = None, 
         raise ValueError(f"max_rows must be at least 1, got {max_rows}")
     file = Path(path)
     kind = _checked_kind(file)
-    with _told(file, kind):
+    with _naming_the_file(file, kind):
         found: FileTable = _reader(kind)(file, max_rows, seed)
     if found.total_rows == 0:
         raise Unreadable(f"{file} has a header but no rows: there is nothing to learn from")
@@ -127,7 +127,7 @@ def _reader(kind: str) -> Any:
 
 
 def _checked_kind(file: Path) -> str:
-    """Tell what a file is, by its name and by how it begins; an error if they differ."""
+    """What a file is, by its name and by how it begins; an error if they differ."""
     if not file.exists():
         raise FileNotFoundError(f"there is no file {file}: check the path")
     if file.is_dir():
@@ -146,7 +146,7 @@ def _checked_kind(file: Path) -> str:
 
 
 @contextmanager
-def _told(file: Path, kind: str) -> Iterator[None]:
+def _naming_the_file(file: Path, kind: str) -> Iterator[None]:
     """Turn what a reader says about a broken file into one sentence that names the file."""
     try:
         import_module("pyarrow")
@@ -168,14 +168,14 @@ def _told(file: Path, kind: str) -> Iterator[None]:
 
 
 def fitting_rows(file: Path, columns: int, max_rows: int | None) -> int | None:
-    """Tell how many rows may be kept of a table with so many columns; None for all of them."""
+    """How many rows may be kept of a table with so many columns; None for all of them."""
     if columns > MAX_COLUMNS:
         raise Unreadable(f"{file} has {columns:,} columns, more than {MAX_COLUMNS:,}: keep the columns that matter")
     return None if max_rows is None else min(max_rows, MAX_CELLS // max(columns, 1))
 
 
 def most_bytes(rows: int | None) -> int:
-    """Tell how many bytes may be held of a table, of which so many rows are kept; None for all."""
+    """How many bytes of a table may be in memory, if so many rows are kept; None for all."""
     return MAX_BYTES if rows is None else MAX_AT_ONCE
 
 

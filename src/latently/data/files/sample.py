@@ -102,7 +102,7 @@ class Reservoir:
         return pa.concat_tables(self._parts) if self._parts else self._schema.empty_table()
 
     def row_numbers(self) -> NDArray[np.int64] | None:
-        """Tell which rows were kept, counted from 0 in the order they came; None if all were."""
+        """Which rows were kept, counted from 0 in the order they came; None if all were."""
         self._prune()
         return None if self._rows is None or self.seen <= self._rows else np.concatenate(self._numbers)
 

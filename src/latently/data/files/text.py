@@ -27,8 +27,8 @@ def read_text(file: Path, max_rows: int | None, seed: int) -> FileTable:
     size = file.stat().st_size
     files.check_whole(file, size, rows)
     _look_through(file)
-    strange: list[Any] = []
-    parse = {"delimiter": delimiter, "newlines_in_values": True, "invalid_row_handler": _noting(strange)}
+    invalid: list[Any] = []
+    parse = {"delimiter": delimiter, "newlines_in_values": True, "invalid_row_handler": _noting(invalid)}
     read = {"block_size": _BLOCK, "column_names": names, "skip_rows": 1}
     try:
         if size <= WHOLE:
@@ -39,7 +39,7 @@ def read_text(file: Path, max_rows: int | None, seed: int) -> FileTable:
             kept = _streamed(file, names, read, parse, rows, seed)
             table = _typed(kept.table(), read)
     except ValueError as problem:
-        raise files.Unreadable(_what_is_wrong(file, problem, strange, read, parse)) from None
+        raise files.Unreadable(_what_is_wrong(file, problem, invalid, read, parse)) from None
     return FileTable(plain_types(table), kept.seen, kept.row_numbers())
 
 
@@ -177,32 +177,32 @@ def _not_utf8(file: Path, piece: bytes, spot: int, line: int) -> files.Unreadabl
     )
 
 
-def _noting(strange: list[Any]) -> Any:
+def _noting(invalid: list[Any]) -> Any:
     def note(row: Any) -> str:
-        strange.append(row)
+        invalid.append(row)
         return "error"
 
     return note
 
 
-def _what_is_wrong(file: Path, problem: ValueError, strange: list[Any], read: Any, parse: Any) -> str:
+def _what_is_wrong(file: Path, problem: ValueError, invalid: list[Any], read: Any, parse: Any) -> str:
     """Say which row is at fault; the reader on many threads does not know, so it is asked again on one."""
     import pyarrow.csv as pc
 
-    if not strange:
+    if not invalid:
         long = "straddl" in str(problem) or "block" in str(problem)
         hint = (
             "a quoted value that does not end, or a row of more than 16 MiB" if long else str(problem).splitlines()[0]
         )
         return f"{file} cannot be read as a table ({hint}): repair it"
-    strange.clear()
+    invalid.clear()
     try:
         with pc.open_csv(file, pc.ReadOptions(**read, use_threads=False), pc.ParseOptions(**parse), _types()) as opened:
             for _ in opened:
                 pass
     except ValueError:
         pass
-    row = strange[0]
+    row = invalid[0]
     at = f"row {row.number} (the header is row 1)" if row.number is not None else "a row"
     start = quote([row.text[:60]])
     return (

@@ -73,7 +73,7 @@ class ParquetSink:
             self._aside.unlink(missing_ok=True)
 
     def _give_up(self) -> None:
-        """Let go of what is still open; what is wrong with it was told already."""
+        """Close what is still open; its error was raised already."""
         with contextlib.suppress(OSError, ValueError):
             if self._writer is not None:
                 self._writer.close()
@@ -99,8 +99,8 @@ class ParquetSink:
         except OSError as problem:
             raise OSError(
                 problem.errno,
-                f"{self.path} could not be written ({os.strerror(problem.errno or 0)}); nothing is left of it, and "
-                "what was there before is as it was",
+                f"{self.path} could not be written ({os.strerror(problem.errno or 0)}); the partial file was "
+                "removed, and a file that was there before is unchanged",
             ) from problem
         except pyarrow().ArrowInvalid as problem:
             raise FileError(self.path, f"cannot hold these rows: {problem}") from problem

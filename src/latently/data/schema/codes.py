@@ -41,13 +41,13 @@ def encode_codes(column: Column, view: ColumnView, unseen: Unseen) -> NDArray[np
         out = np.fromiter(map(codes.get, values, repeat(-1.0)), np.float64, len(values))
     except TypeError as problem:
         raise TypeError(f"{column.where} holds values that cannot be categories: {problem}") from None
-    strange = [i for i in np.flatnonzero(out == -1.0) if not is_missing(values[i])]
-    if strange and unseen == "error":
-        names = quote(dict.fromkeys(values[i] for i in strange))
+    unknown = [i for i in np.flatnonzero(out == -1.0) if not is_missing(values[i])]
+    if unknown and unseen == "error":
+        names = quote(dict.fromkeys(values[i] for i in unknown))
         raise ValueError(f"{column.where} has values that are not among its categories: {names}")
     out[out == -1.0] = np.nan
     if unseen == "code":
-        out[strange] = column.n_categories
+        out[unknown] = column.n_categories
     return out
 
 

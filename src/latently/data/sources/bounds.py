@@ -5,7 +5,7 @@ import operator
 from typing import Final
 
 CHUNK_ROWS: Final = 16384
-"""Most rows in a chunk unless told otherwise: a longer table is cut into pieces of 8192 to 16384 rows."""
+"""Most rows in a chunk by default: a longer table is cut into pieces of 8192 to 16384 rows."""
 
 
 def chunk_bounds(n_rows: int, chunk_rows: int | None = None) -> list[tuple[int, int]]:

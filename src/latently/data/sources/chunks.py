@@ -268,7 +268,7 @@ class FrameSource(ChunkSource):
 
 
 def is_out_of_core(X: Any) -> bool:
-    """Tell whether data is not in memory: paths of files, Dask collections, functions that give frames.
+    """Whether data is not in memory: paths of files, Dask collections, functions that give frames.
 
     Examples
     --------
@@ -279,5 +279,5 @@ def is_out_of_core(X: Any) -> bool:
 
 
 def is_dask(X: Any) -> bool:
-    """Tell whether something is a Dask collection; Dask is not imported for that."""
+    """Whether something is a Dask collection; Dask is not imported for that."""
     return "dask" in sys.modules and hasattr(X, "__dask_graph__")

@@ -23,7 +23,7 @@ class FileError(ValueError):
 
 
 def is_path(X: Any) -> bool:
-    """Tell whether something names files: a string, a `Path`, or a list of them.
+    """Whether something names files: a string, a `Path`, or a list of them.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def find_files(where: PathLike | Sequence[PathLike]) -> tuple[list[str], str]:
     files = [file for part in parts for file in _files_of(Path(part))]
     formats = {_format(file) for file in files}
     if len(formats) > 1:
-        raise ValueError(f"{_told(where)} holds both Parquet and CSV files: name one kind, as in 'data/*.parquet'")
+        raise ValueError(f"{_described(where)} holds both Parquet and CSV files: name one kind, as in 'data/*.parquet'")
     return [str(file) for file in files], formats.pop()
 
 
@@ -97,7 +97,7 @@ def _format(file: Path) -> str:
     raise FileError(file, f"its name should end in one of {', '.join((*PARQUET, *CSV))}")
 
 
-def _told(where: Any) -> str:
+def _described(where: Any) -> str:
     return repr(str(where)) if isinstance(where, str | Path) else f"the list of {len(where)} paths"
 
 

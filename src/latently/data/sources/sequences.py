@@ -131,7 +131,7 @@ def as_sequences(X: Any, lengths: ArrayLike | None = None, *, group: str | None 
     lengths
         Number of rows of each sequence in a single table; None if it is one sequence.
     group
-        Column of a dataframe whose values tell the sequences apart.
+        Column of a dataframe with the identifier of each sequence.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def as_sequences(X: Any, lengths: ArrayLike | None = None, *, group: str | None 
     array([4, 2])
     """
     if lengths is not None and group is not None:
-        raise ValueError("lengths and group both tell the sequences apart: give one of them")
+        raise ValueError("lengths and group both say where sequences begin and end: give one of them")
     if isinstance(X, Sequences) or _is_list_of_tables(X):
         if lengths is not None or group is not None:
             raise ValueError("X is made of sequences already: lengths and group are for a single table")

@@ -62,8 +62,8 @@ class Shelf:
         return self._arrays[-1].reshape(rows, columns)
 
 
-_held: Final = [np.empty(0)]
-_ALONE: Final = sys.getrefcount(_held[0])
+_probe: Final = [np.empty(0)]
+_ALONE: Final = sys.getrefcount(_probe[0])
 
 
 def matrix_of(cut: Cut, names: Sequence[str], dtype: type[np.floating[Any]], shelf: Shelf | None = None) -> FloatArray:
@@ -95,7 +95,7 @@ def floats_of(piece: Piece, name: str) -> NDArray[Any]:
 
 
 def check_matrix(X: FloatArray, cut: Cut, names: Sequence[str], allow_nan: bool) -> bool:
-    """Refuse inf, and NaN unless it is allowed; the error names the file and the column. Tell whether NaN is there."""
+    """Refuse inf, and NaN unless it is allowed; errors name file and column. Gives whether NaN is there."""
     if is_ordinary(X):
         return False
     wrong = np.isinf(X) if allow_nan else ~np.isfinite(X)

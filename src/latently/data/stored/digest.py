@@ -1,4 +1,4 @@
-"""What can be told about the columns of a long table from a short one that has the same values."""
+"""What is known about the columns of a long table from a short one that has the same values."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

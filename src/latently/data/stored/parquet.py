@@ -80,7 +80,7 @@ class FileReader:
 
     @cached_property
     def schemas(self) -> tuple[Any, ...]:
-        """Columns and types of each file, as it tells them."""
+        """Columns and types of each file, from its metadata."""
         found = []
         for file in self.files:
             with naming(file):
@@ -93,7 +93,7 @@ class FileReader:
         return self.schemas[0]
 
     def count(self) -> int:
-        """Number of rows that pass the filters; Parquet without filters tells it without being read."""
+        """Number of rows that pass the filters; for Parquet without filters the metadata have it."""
         for file in self.files:
             if file not in self._counted:
                 with naming(file):

@@ -56,7 +56,7 @@ class ColumnView:
         return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
 
     def holds(self, values: list[Any]) -> bool:
-        """Tell whether the type of this column has room for all of the values."""
+        """Whether the type of this column has room for all of the values."""
         present = [v for v in values if not is_missing(v)]
         if self.kind in ("integer", "boolean") and len(present) < len(values) and not self.nullable:
             return False

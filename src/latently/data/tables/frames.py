@@ -48,7 +48,7 @@ def _need(frame: Any) -> "nw.DataFrame[Any]":
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether something is a dataframe that is held in memory.
+    """Whether something is a dataframe in memory.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def from_array(values: NDArray[Any], like: Any, names: Sequence[str] | None = No
 def from_columns(columns: Mapping[str, Any], like: Any) -> Any:
     """Give columns by name as the kind of dataframe that `like` is, with its pandas index if that fits.
 
-    A library that tells null from NaN gets null for what is None.
+    A library that distinguishes null from NaN gets null for what is None.
     """
     wrapped = _need(like)
     if wrapped.implementation.is_pandas_like():

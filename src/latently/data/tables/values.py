@@ -14,7 +14,7 @@ ENCODE_HINT = "pass a schema (latently.data.infer_schema) or encode it as number
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN or one of the missing marks of pandas.
+    """Whether a value is None, NaN or one of the missing marks of pandas.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_row_index(name: str) -> bool:
-    """Tell whether a stored column is the index of a data frame, which pandas writes without a name of its own.
+    """Whether a stored column is the index of a data frame, which pandas writes without a name of its own.
 
     Examples
     --------

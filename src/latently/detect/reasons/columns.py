@@ -8,7 +8,7 @@ import numpy as np
 from latently.data.tables import frames
 from latently.detect.read import read_table
 from latently.detect.reasons.predictions import Reasons
-from latently.detect.reasons.words import told_rows
+from latently.detect.reasons.words import explained_rows
 from latently.kernel.base import Array
 
 
@@ -33,8 +33,8 @@ def explained(detector: Any, X: Any, reasons: Reasons, n_columns: int) -> list[d
     order, expected = _greedy(reasons, rows, n_columns)
     deviations = (rows - expected) / reasons.sd
     found = Findings(rows, expected, deviations, _mended_scores(detector, X, rows, expected), order)
-    told = [_columns(reasons, found, i) for i in range(len(rows))]
-    return told_rows(scores, detector, told, n_columns)
+    columns = [_columns(reasons, found, i) for i in range(len(rows))]
+    return explained_rows(scores, detector, columns, n_columns)
 
 
 def _greedy(reasons: Reasons, rows: Array, steps: int) -> tuple[Any, Array]:

@@ -74,13 +74,13 @@ class Asked:
         return np.full(n, float(np.median(seen)) if len(seen) else 0.0), np.ones(n)
 
     def column(self, j: int, scores: Array) -> list[dict[str, Any]]:
-        """What is told of one column, for each row; of a missing value nothing surprises."""
+        """The entry of one column for each row; a missing value is no surprise."""
         without, (expected, sd) = self.scores_without(j), self.expected(j)
         surprise = np.where(np.isnan(self.rows[:, j]), 0.0, without - scores)
-        told = self._categories(j, expected) if self.categories(j) else self._numbers(j, expected, sd)
+        described = self._categories(j, expected) if self.categories(j) else self._numbers(j, expected, sd)
         return [
             {"column": self.names[j], "surprise": float(surprise[i]), "score_if_expected": float(without[i])} | entry
-            for i, entry in enumerate(told)
+            for i, entry in enumerate(described)
         ]
 
     def _numbers(self, j: int, expected: Array, sd: Array) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ class Asked:
         ]
 
     def columns(self, scores: Array) -> list[list[dict[str, Any]]]:
-        """What is told of each row: its columns, the most surprising first."""
+        """The entries of each row: its columns, the most surprising first."""
         parts = [self.column(j, scores) for j in range(self.rows.shape[1])]
         units = {self.names[j]: unit for j, unit in enumerate(self._units())}
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from latently.kernel.base import Array
 
-_SURPRISE = 3.0  # nats, from which a category is told of: a chance of one in twenty
+_SURPRISE = 3.0  # nats, from which a category is named: a chance of one in twenty
 
 
-def told_rows(
+def explained_rows(
     scores: Array, detector: Any, columns: list[list[dict[str, Any]]], n_columns: int
 ) -> list[dict[str, Any]]:
     """One dict for each row, with a sentence."""

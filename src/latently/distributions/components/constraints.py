@@ -61,7 +61,7 @@ class Allowed:
             highs = np.where(members, np.where(members, highs, np.inf).min(axis=0), highs)
         if (lows > highs).any():
             k, t = (int(i) for i in np.argwhere(lows > highs)[0])
-            raise ValueError(f"component {k} is left no value: at least {lows[k, t]:g} and at most {highs[k, t]:g}")
+            raise ValueError(f"component {k} has no value left: at least {lows[k, t]:g} and at most {highs[k, t]:g}")
         return replace(self, low=lows, high=highs, groups=groups)
 
     def tied(self, columns: Ints, groups: Ints) -> Self:
@@ -129,7 +129,7 @@ class LimitedBlock(Block):
         limits, at = self._limits(n_components), self._at(columns)
         for name, groups in self._known(given, columns, "tied").items():
             found = read_groups(groups, f"tied: {name} of column {self._name(columns)!r}", n_components)
-            limits[name] = self._told(columns, limits[name].tied, at, found)
+            limits[name] = self._naming_columns(columns, limits[name].tied, at, found)
         return replace(self, limits=limits)
 
     def _narrowed(
@@ -139,7 +139,7 @@ class LimitedBlock(Block):
         for name, pair in self._known(boxes, columns, what).items():
             said = f"{what}: {name} of column {self._name(columns)!r}"
             box = read_bounds(pair, said, (len(rows), len(at)), self.ranges[name])
-            limits[name] = self._told(columns, limits[name].narrowed, rows, at, *box)
+            limits[name] = self._naming_columns(columns, limits[name].narrowed, rows, at, *box)
         return replace(self, limits=limits)
 
     def _limits(self, k: int) -> dict[str, Allowed]:
@@ -150,11 +150,14 @@ class LimitedBlock(Block):
     def _known(self, given: Mapping[str, Any], columns: Sequence[int], what: str) -> Mapping[str, Any]:
         return check_names(given, tuple(self.ranges), self._name(columns), what)
 
-    def _told(self, columns: Sequence[int], ask: Any, *given: Any) -> Allowed:
+    def _naming_columns(self, columns: Sequence[int], ask: Any, *given: Any) -> Allowed:
         try:
             found: Allowed = ask(*given)
         except ValueError as problem:
-            raise ColumnError(self._name(columns), f"is fixed, bounded and tied so that {problem}") from None
+            raise ColumnError(
+                self._name(columns),
+                f"has constraints (fixed, bounds, tied) that contradict each other: {problem}",
+            ) from None
         return found
 
     @property
@@ -177,7 +180,7 @@ def check_names(given: Any, known: tuple[str, ...], column: str, what: str) -> M
     if not isinstance(given, Mapping):
         raise ColumnError(column, f"needs a dict of {listed} in {what}, got {type(given).__name__}")
     if odd := [name for name in given if name not in known]:
-        raise ColumnError(column, f"has no {odd[0]!r} for {what} to speak of: it has {listed}")
+        raise ColumnError(column, f"has no {odd[0]!r} for {what}: it has {listed}")
     return given
 
 

@@ -209,7 +209,7 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
         return np.full(len(self.columns), stats.weight.sum())
 
     def cross(self, theta: Members, stats: MemberSums) -> Array:
-        """Each with its own: statistics of a family do not tell the density under another member."""
+        """Each with its own: statistics of a family do not determine the density under another member."""
         return np.where(np.eye(len(theta.members)), 0.0, -max(stats.weight.sum(), 1.0))
 
     # parameters without constraints

@@ -73,7 +73,7 @@ class FullBlock(GaussianBlock):
 
     @property
     def only_fixed(self) -> bool:
-        """Whether nothing is bounded or shared; what is fixed of a matrix is not told apart."""
+        """Whether nothing is bounded or shared; what is fixed of a matrix does not count."""
         return self.limits is None
 
     def with_fixed(self, n_components: int, k: int, columns: Sequence[int], given: Any) -> Self:
@@ -92,14 +92,14 @@ class FullBlock(GaussianBlock):
 
     def _limited(self, n_components: int, columns: Sequence[int], verb: str, given: Any, *component: int) -> Self:
         if tuple(columns) != self.columns:
-            raise ColumnError(self.names[0], f"is in the group {self.names}: {verb} speaks of all of it")
+            raise ColumnError(self.names[0], f"is in the group {self.names}: {verb} applies to the whole group")
         limits = self.limits or FullLimits.anything(n_components, len(columns))
         try:
             return replace(self, limits=getattr(limits, verb)(given, self.names[0], *component))
         except ColumnError:
             raise
         except ValueError as problem:
-            raise ColumnError(self.names[0], f"is in a group that cannot be {verb} so: {problem}") from None
+            raise ColumnError(self.names[0], f"cannot be {verb} within its group: {problem}") from None
 
     def without_constraints(self) -> Self:
         """The same block without limits."""

@@ -1,4 +1,4 @@
-"""Which component is which: the order a fit is told in, and what keeps a component in its place."""
+"""Which component is which: the order of a fit's components, and what keeps a component in its place."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ def heaviest_first(fit: Any) -> tuple[Any, Any]:
     return fit.params.permuted(order), fit.stats.permuted(order)
 
 
-def tells_apart(pseudo: Array) -> bool:
-    """Whether a prior of the weights says something of one component that it does not say of another.
+def is_asymmetric(pseudo: Array) -> bool:
+    """Whether a prior of the weights differs between components.
 
     Examples
     --------
-    >>> tells_apart(np.array([1.0, 1.0])), tells_apart(np.array([1.0, 59.0]))
+    >>> is_asymmetric(np.array([1.0, 1.0])), tells_apart(np.array([1.0, 59.0]))
     (False, True)
     """
     return bool((pseudo != pseudo.flat[0]).any())

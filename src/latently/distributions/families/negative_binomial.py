@@ -16,7 +16,7 @@ from latently.distributions.statistics import Additive
 STIRLING = 50.0
 """Argument from which three terms of Stirling's series give log gamma to rounding."""
 POISSON = 1e-8
-"""Share of the variance beyond the mean that a fit tells from none: sizes stay below mean / POISSON."""
+"""Least share of the variance beyond the mean that counts as overdispersion: sizes stay below mean / POISSON."""
 LONGEST = 1_000_000
 """Counts up to which sums over all of them are taken term by term."""
 

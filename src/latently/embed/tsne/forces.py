@@ -65,7 +65,7 @@ class Forces:
             self.repulsion.fill(Y, start, stop, self.repelled, self.mass)
 
         for_blocks(len(Y), fill, rows=self.rows)
-        self.repelled[:, self.n_components :] = 0.0  # rounding must not lead a map of one column into a plane
+        self.repelled[:, self.n_components :] = 0.0  # rounding must not lead a map of one column into two dimensions
         return max(float(self.mass.sum()) - len(Y), np.finfo(float).tiny)
 
     def divergence(self, Y: Array, total: float) -> float:

@@ -185,7 +185,7 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
     def _read(self, X: Any, Y: Any, *, reset: bool) -> list[Array]:
         """Tables of all views; the columns of the first are those that the estimator knows by name.
 
-        The values of arrays are not looked at: sums tell whether they are finite, and `any_missing` which are not.
+        The values of arrays are not looked at: sums show whether they are finite, and `any_missing` which are not.
         """
         if is_list_of_views(X, Y):
             if len(X) < 2:

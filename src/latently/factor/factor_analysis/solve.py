@@ -76,10 +76,10 @@ class _Problem:
         """One step: loadings from the leading eigenvectors of the covariance in units of the noise."""
         root = np.sqrt(noise)
         values, vectors, rest = _leading(self.S / root / root[:, None], self.q)
-        held = np.maximum(values, 1.0)  # a factor that explains less than noise explains nothing
-        components = (np.sqrt(held - 1) * vectors).T * root
-        size = len(self.S) * LOG_2PI + np.log(noise).sum() + np.log(held).sum()
-        log_likelihood = float(-self.n / 2 * (size + (values / held).sum() + rest))
+        clipped = np.maximum(values, 1.0)  # a factor that explains less than noise explains nothing
+        components = (np.sqrt(clipped - 1) * vectors).T * root
+        size = len(self.S) * LOG_2PI + np.log(noise).sum() + np.log(clipped).sum()
+        log_likelihood = float(-self.n / 2 * (size + (values / clipped).sum() + rest))
         return _Point(
             noise, components, log_likelihood, np.maximum(self.variance - (components**2).sum(axis=0), self.floor)
         )

@@ -1,4 +1,4 @@
-"""How far sources are from Gaussian ones, which no rotation can tell apart."""
+"""How far sources are from Gaussian ones, which no rotation can separate."""
 
 import numpy as np
 

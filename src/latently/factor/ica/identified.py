@@ -22,11 +22,11 @@ def warn_unidentified(strength: Array, n_rows: int, needs: str) -> None:
     n_rows
         Number of rows.
     needs
-        What the algorithm tells sources apart by.
+        What the algorithm separates sources by.
     """
     weak = np.flatnonzero(strength < LIMIT)
     if len(weak) > 1 and n_rows >= FEWEST:
         warn_of_fit(
             f"the directions of {len(weak)} of {len(strength)} components are not identified: the algorithm needs "
-            f"{needs}, and these cannot be distinguished from the contrary; latently.factor.ica_uncertainty says which"
+            f"{needs}, of which these show no evidence; latently.factor.ica_uncertainty says which"
         )

@@ -15,7 +15,7 @@ from latently.learn.engine.cores import one_core
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
 
-# Root mean square of angles between -pi/4 and pi/4, all alike: two components that nothing tells apart.
+# Root mean square of angles between -pi/4 and pi/4, all alike: two components that cannot be separated.
 UNIDENTIFIED = np.pi / 4 / np.sqrt(3)
 
 
@@ -26,7 +26,7 @@ class ICAUncertainty:
     Parameters
     ----------
     separability : (k, k) root mean square of the rotation angle of each pair, in radians; 0 on the diagonal. Two
-        components that nothing tells apart come to pi / (4 sqrt(3)) = 0.45.
+        components that cannot be separated come to pi / (4 sqrt(3)) = 0.45.
     uncertainty : (k,) the largest entry of each row
     blocks : tuples of components that cannot be separated; a component by itself is a block of one
     angles : (n_resamples, k, k) rotation angles of every resample

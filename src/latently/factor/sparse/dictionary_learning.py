@@ -263,12 +263,12 @@ class DictionaryLearning(
         return start if self.eta is None and self.batch_size is None else unit_start(start, draw)
 
     def _learn(self, reduce: Reduction, start: Array, draw: Draw) -> Learnt:
-        plan = Plan(self._problem(), self._fit_coder(), draw, float(self.tol), self.max_iter, self._tell)
+        plan = Plan(self._problem(), self._fit_coder(), draw, float(self.tol), self.max_iter, self._print_progress)
         if self.batch_size is None:
             return alternate(reduce, plan, start)
         return walks(reduce, plan, start, self.batch_size, check_random_state(self.random_state))
 
-    def _tell(self, iteration: int, D: Array, cost: float) -> None:
+    def _print_progress(self, iteration: int, D: Array, cost: float) -> None:
         if self.verbose:
             print(f"iteration {iteration + 1}: objective {cost:.6g}")
         if self.callback is not None and iteration % 5 == 0:

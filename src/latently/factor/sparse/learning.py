@@ -40,7 +40,7 @@ class Plan:
     draw: Draw
     tol: float
     max_iter: int
-    tell: OnIteration
+    on_iteration: OnIteration
 
     def is_done(self, costs: list[float]) -> bool:
         """Whether the last iteration has hardly changed anything."""
@@ -65,7 +65,7 @@ def alternate(reduce: Reduction, plan: Plan, start: Array) -> Learnt:
         D, sums, unused = plan.problem.updated(sums, found.D)
         costs = [*found.costs, plan.problem.cost(sums, D)]
         found = Learnt(refreshed(plan.problem, D, unused, plan.draw), sums, costs, plan.is_done(costs))
-        plan.tell(iteration, found.D, costs[-1])
+        plan.on_iteration(iteration, found.D, costs[-1])
         if found.converged:
             break
     return found
@@ -95,7 +95,7 @@ def walks(reduce: Reduction, plan: Plan, start: Array, size: int, rng: np.random
     for walk in range(plan.max_iter):
         found, cost, steps = _walk(_batches(reduce.source, size, rng), plan, found, size, steps)
         costs.append(cost)
-        plan.tell(walk, found.D, cost)
+        plan.on_iteration(walk, found.D, cost)
         earlier, late = costs[:-_PATIENCE], costs[-_PATIENCE:]
         if earlier and min(earlier) - min(late) < plan.tol * min(late):
             return Learnt(found.D, found.sums, costs, True)

@@ -90,13 +90,13 @@ def _take_out(factors: Iterable[Factor], keep: Collection[str], reduce: Reducer)
     return list(pool.values()), done
 
 
-def _smallest_first(waiting: set[str], pool: Mapping[int, Factor], sizes: Mapping[str, int]) -> Iterator[str]:
+def _smallest_first(remaining: set[str], pool: Mapping[int, Factor], sizes: Mapping[str, int]) -> Iterator[str]:
     """Give variables in the greedy order of the size of table each makes; by name where equal."""
     near: dict[str, set[str]] = {n: set() for n in sizes}
     for factor in pool.values():
         for name in factor.names:
             near[name].update(factor.names)
-    cost = {n: prod(sizes[m] for m in near[n]) for n in waiting}
+    cost = {n: prod(sizes[m] for m in near[n]) for n in remaining}
     heap = [(c, n) for n, c in cost.items()]
     heapify(heap)
     while heap:

@@ -311,7 +311,7 @@ class Joint:
         return measures.information(measures.cells_of(self._factors, asked), *groups)
 
     def independent(self, left: Names, right: Names, given: Names = (), *, tol: float = 1e-9) -> bool:
-        """Tell whether the mutual information is at most `tol` nats."""
+        """Whether the mutual information is at most `tol` nats."""
         return self.mutual_information(left, right, given) <= tol
 
     def __repr__(self) -> str:

@@ -57,7 +57,7 @@ def run(
     share
         The share of the budget of evaluations that may be spent here.
     look
-        Told what has been reached, each time the diagnostics were computed.
+        Called with the progress each time the diagnostics were computed.
     """
     ensemble = _Ensemble(log_density, start, rng, share)
     steps = min(_FIRST, max_steps)
@@ -121,12 +121,12 @@ class _Ensemble:
         direction = np.where(self._rng.random((groups, n, 1)) < 0.5, direction, direction * single)
         # the length is drawn without regard to where the walker is, so the balance is kept
         plain = self._rng.random((groups, n)) > _LONG
-        stretch = np.where(plain, 1.0, np.exp(self._rng.exponential(_STRETCH, size=(groups, n))))
+        factor = np.where(plain, 1.0, np.exp(self._rng.exponential(_STRETCH, size=(groups, n))))
         moved = slice_move(
             self._density,
             self._at[:, half].reshape(-1, d),
             self._height[:, half].ravel(),
-            (stretch[:, :, None] * direction).reshape(-1, d),
+            (factor[:, :, None] * direction).reshape(-1, d),
             self._rng,
         )
         self._at[:, half] = moved.at.reshape(groups, n, d)

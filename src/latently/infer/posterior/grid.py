@@ -38,7 +38,7 @@ def window(target: Target) -> list[Floats]:
     for _ in range(_ROUNDS):
         logs = without_poles(target(_rows(axes))).reshape([len(a) for a in axes])
         if not np.isfinite(logs.max()):
-            raise ValueError("the posterior is zero everywhere it was looked for: the prior excludes the data")
+            raise ValueError("the posterior is zero wherever it was evaluated: the prior excludes the data")
         best = np.unravel_index(int(np.argmax(logs)), logs.shape)
         masses = logs + _log_cells(axes)
         ends = [_ends(a, masses, j) for j, a in enumerate(axes)]
@@ -152,18 +152,22 @@ def _result_of_two(
     def average(function: Callable[[Floats], Floats]) -> float:
         return float(mass @ function(rows))
 
-    told: dict[str, Any] = {"relative_error": error, "panels": edges[0].size - 1, "converged": error <= _LOOSE_ERROR}
+    diagnostics: dict[str, Any] = {
+        "relative_error": error,
+        "panels": edges[0].size - 1,
+        "converged": error <= _LOOSE_ERROR,
+    }
 
     def find_mode() -> Floats:
         return summit(target, best, scale, target.prior.bounds)
 
-    return Result("grid", mean, find_mode, covariance, lines, log_evidence, draw, average, told)
+    return Result("grid", mean, find_mode, covariance, lines, log_evidence, draw, average, diagnostics)
 
 
 def _judge(error: float, limit: float) -> None:
     if error > limit:
         warnings.warn(
-            f"the integral is settled to {error:.1g} only: the posterior has cliffs or very narrow ridges; "
+            f"the integral is accurate to {error:.1g} only: the posterior has jumps or very narrow ridges; "
             "method='sample' may do better",
             PosteriorWarning,
             stacklevel=4,

@@ -60,7 +60,7 @@ def laplace(target: Target, starts: Floats, scale: Floats) -> Result:
     """Fit a Gaussian at the highest point: mean, and covariance from the curvature."""
     hills = modes(target, starts, scale, target.prior.bounds)
     if not hills:
-        raise ValueError("the posterior is zero everywhere it was looked for: the prior excludes the data")
+        raise ValueError("the posterior is zero wherever it was evaluated: the prior excludes the data")
     mode, height = hills[0]
     bend = curvature(target, mode, target.prior.bounds)
     if not np.all(np.linalg.eigvalsh(bend) > 0):

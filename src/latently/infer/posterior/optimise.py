@@ -71,7 +71,7 @@ class _Hill:
         return float(values[0]), np.where(known, (plus - minus) / np.where(apart > 0, apart, 1.0), 0.0)
 
     def higher_nearby(self, z: Floats) -> bool:
-        """Tell whether one of the places around is clearly higher: then gradients have not led to the top."""
+        """Whether one of the places around is clearly higher: then gradients have not led to the top."""
         d = len(z)
         turns = np.random.default_rng(0).normal(size=(2 * d, d))
         units = np.vstack([np.eye(d), -np.eye(d), turns / np.linalg.norm(turns, axis=1, keepdims=True)])
@@ -117,7 +117,7 @@ def summit(function: Rows, start: Floats, scale: Floats, bounds: Floats) -> Floa
 
 
 def _pole(function: Rows, place: Floats, scale: Floats, bounds: Floats) -> bool:
-    """Tell whether the density is infinite on a bound next to a place."""
+    """Whether the density is infinite on a bound next to a place."""
     rows = [np.where(np.arange(len(place)) == j, b, place) for j, ends in enumerate(bounds) for b in ends]
     gaps = np.abs(np.array(rows) - place) / scale
     near = np.array(rows)[gaps.max(axis=1) < 1e-3]
@@ -125,7 +125,7 @@ def _pole(function: Rows, place: Floats, scale: Floats, bounds: Floats) -> bool:
 
 
 def _same_hill(function: Rows, place: Floats, height: float, other: tuple[Floats, float]) -> bool:
-    """Tell whether the way between two points never dips below the lower of them by more than a little."""
+    """Whether the way between two points never dips below the lower of them by more than a little."""
     share = np.linspace(0, 1, 21)[:, None]
     between = function(place + share * (other[0] - place))
     return bool(between.min() > min(height, other[1]) - 0.1)

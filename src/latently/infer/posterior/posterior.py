@@ -159,7 +159,7 @@ class Posterior:
                 middle = [a[len(a) // 2] for a in window(self._target)]
                 drawn = np.array([middle])
             if drawn is None:
-                raise ValueError("a flat prior has no places to start from: give start=")
+                raise ValueError("an unbounded flat prior gives no starting points: give start=")
             heights = self._target(drawn)
             places = drawn[np.argsort(-heights)[:5]]
             drawn = drawn[np.isfinite(heights)]

@@ -91,7 +91,7 @@ def _chosen(pool: Floats, logs: Floats, n: int, rng: np.random.Generator) -> Flo
     """Choose n different places by their density, flattened until no fewer than n of them share the weight."""
     pool, logs = pool[np.isfinite(logs)], logs[np.isfinite(logs)]
     if len(pool) < n:
-        raise ValueError("the posterior is zero almost everywhere it was looked for: give start= or a closer prior")
+        raise ValueError("the posterior is zero almost everywhere it was evaluated: give start= or a closer prior")
     power = 1.0
     while _share(power * logs) < n:
         power *= 0.7

@@ -30,18 +30,18 @@ def slice_move(
     high = low + 1.0
     widened = _step_out(log_density, at, direction, level, low, high, rng)
     new, heights, narrowed = at.copy(), height.copy(), np.zeros(n)
-    waiting = np.arange(n)
-    while len(waiting):
-        step = low[waiting] + (high - low)[waiting] * rng.random(len(waiting))
-        tried = at[waiting] + step[:, None] * direction[waiting]
+    active = np.arange(n)
+    while len(active):
+        step = low[active] + (high - low)[active] * rng.random(len(active))
+        tried = at[active] + step[:, None] * direction[active]
         found = log_density(tried)
-        good = found > level[waiting]
-        new[waiting[good]], heights[waiting[good]] = tried[good], found[good]
-        bad, back = waiting[~good], step[~good]
+        good = found > level[active]
+        new[active[good]], heights[active[good]] = tried[good], found[good]
+        bad, back = active[~good], step[~good]
         low[bad], high[bad] = np.where(back < 0, back, low[bad]), np.where(back < 0, high[bad], back)
         narrowed[bad] += 1
         # an interval that has shrunk to the point it started from: the walker stays
-        waiting = bad[(high - low)[bad] > 1e-300]
+        active = bad[(high - low)[bad] > 1e-300]
     return Moved(new, heights, widened, narrowed)
 
 

@@ -86,7 +86,7 @@ def _one(function: Callable[..., Any], row: list[float], more: tuple[Any, ...]) 
 
 
 def _takes_arrays(function: Callable[..., Any], theta: Floats, more: tuple[Any, ...]) -> bool:
-    """Tell whether several rows at once give what each gives by itself, as an array of one."""
+    """Whether several rows at once give what each gives by itself, as an array of one."""
     probe = theta[np.unique(np.linspace(0, len(theta) - 1, 7).astype(int))]
     pieces = [probe, *np.split(probe, len(probe))]
     try:

@@ -3,7 +3,7 @@
 Inside `checkpointing(path, every)` each run of `em` keeps a file of its own in the folder `path`, with the parameters
 before its latest saved iteration and the trace up to there. The same call, made again, computes everything up to the
 start of `em` as before (it is the same arithmetic, so it comes to the same bits), then repeats the saved iteration and
-goes on. That iteration's objective must come out as it was saved: other data are noticed. Runs are told apart by their
+goes on. That iteration's objective must come out as it was saved: other data are noticed. Runs are identified by their
 place in the fit (third restart, second run inside it), not by when they happen to run.
 """
 

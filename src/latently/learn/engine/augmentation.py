@@ -53,8 +53,8 @@ def spacing(missing: NDArray[np.bool_], shares: Array) -> int:
     seen = ~missing * 1.0
     pairs = (seen.T @ seen).min() / len(seen)
     sure = (shares**2).sum(axis=0) / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
-    told = max(float(pairs * sure.min()), _FORGOTTEN / _MOST)
-    return max(int(np.ceil(_FORGOTTEN / told)), _FEWEST) if told < 1 else 1
+    observed = max(float(pairs * sure.min()), _FORGOTTEN / _MOST)
+    return max(int(np.ceil(_FORGOTTEN / observed)), _FEWEST) if observed < 1 else 1
 
 
 def sample_factor(sampled: int, fitted: float) -> float:

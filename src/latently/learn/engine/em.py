@@ -20,7 +20,7 @@ class ObjectiveFell(ArithmeticError):
 
 @dataclass(frozen=True)
 class Step(Generic[Params, Stats]):
-    """One iteration, as told to hooks and stop rules.
+    """One iteration, as hooks and stopping rules see it.
 
     `objective` belongs to `before`, the parameters that the expectation was taken at; `change` is its rise
     over the step before (infinite for the first).

@@ -171,7 +171,7 @@ class _Climb(Generic[Params, Stats]):
         return -self.tried.objective / rows, -self.tried.gradient / rows
 
     def go(self) -> None:
-        """Run until L-BFGS stops by itself or is told to."""
+        """Run until L-BFGS stops by itself or a hook stops it."""
         before = len(self.trace)
         left = self.max_iter + 1 - before
         options = {

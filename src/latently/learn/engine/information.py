@@ -5,7 +5,7 @@ import numpy as np
 from latently.learn.engine.protocol import Array
 
 FLAT = 1e-8
-"""Curvature, beside a coordinate's own, that differences of scores cannot tell from none."""
+"""Curvature, beside a coordinate's own, that differences of scores cannot distinguish from zero."""
 
 AWAY = 0.2
 """How many standard errors a fit may be away from its maximum."""
@@ -38,7 +38,7 @@ def covariance_at_maximum(information: Array, gradient: Array) -> Array:
     if away > AWAY:
         raise ValueError(
             f"the fit is {away:.2g} standard errors away from a maximum of its objective, so that its curvature there "
-            "tells no standard errors: fit the same rows (with the same labels and weights) with a smaller tol and "
+            "gives no standard errors: fit the same rows (with the same labels and weights) with a smaller tol and "
             "more iterations"
         )
     return covariance
@@ -53,6 +53,6 @@ def inverse_information(information: Array, flat: float) -> Array:
         raise ValueError(
             "the observed information is not positive definite, so there are no standard errors: the fit is not at a "
             "maximum (fit the same rows with a smaller tol and more iterations), or a part of the model has too few "
-            "rows to be told from the others"
+            "rows to be distinguished from the others"
         )
     return np.asarray((vectors / values) @ vectors.T / scale[:, None] / scale)

@@ -26,7 +26,7 @@ def is_interrupted() -> bool:
 
 
 def interrupt() -> None:
-    """Tell the fits beside this one, and what started them."""
+    """Notify the fits that run beside this one, and their caller."""
     event = _asked.get()
     if event is not None:
         event.set()

@@ -23,15 +23,15 @@ def tree_sum(values: Iterable[Value]) -> Value:
     >>> tree_sum(["a", "b", "c", "d", "e"])
     'abcde'
     """
-    waiting: list[tuple[int, Value]] = []
+    pending: list[tuple[int, Value]] = []
     for value in values:
         level = 0
-        while waiting and waiting[-1][0] == level:
-            value, level = waiting.pop()[1] + value, level + 1
-        waiting.append((level, value))
-    if not waiting:
+        while pending and pending[-1][0] == level:
+            value, level = pending.pop()[1] + value, level + 1
+        pending.append((level, value))
+    if not pending:
         raise ValueError("there is nothing to sum: the source has no rows")
-    total: Value = reduce(lambda right, left: left + right, [value for _, value in reversed(waiting)])
+    total: Value = reduce(lambda right, left: left + right, [value for _, value in reversed(pending)])
     return total
 
 

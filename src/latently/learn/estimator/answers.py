@@ -56,8 +56,8 @@ def stored_source(
         source = open_source(X, columns=names, filters=filters, **roles)  # type: ignore[assignment, arg-type]
     if estimator._of_sequences and source.sequences_by is None:
         raise ValueError(
-            f"{type(estimator).__name__} is asked about whole sequences: name the column that tells them apart, as in "
-            "latently.data.open_source(path, sequences_by='id')"
+            f"{type(estimator).__name__} is asked about whole sequences: name the column with the identifier of the "
+            "sequence, as in latently.data.open_source(path, sequences_by='id')"
         )
     return source
 

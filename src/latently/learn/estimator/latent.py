@@ -124,9 +124,9 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
         Exact with one component; otherwise the rows are taken out with the responsibilities that they have now.
         """
         check_is_fitted(self)
-        had, gone = self.statistics_, self._expected(X, sample_weight)
-        left = had - gone
-        return self._learn_from(replace(left, counts=weight_left(had.rows, gone.rows, left.counts)))
+        had, removed = self.statistics_, self._expected(X, sample_weight)
+        left = had - removed
+        return self._learn_from(replace(left, counts=weight_left(had.rows, removed.rows, left.counts)))
 
     def merge(self, other: Self) -> Self:
         """Add what another fitted model has seen; its components go to those of ours that are nearest.

@@ -12,12 +12,12 @@ Array = NDArray[np.float64]
 ROUNDING = 1e-9
 
 
-def weight_left(had: float, gone: float, left: Array, *, unit: str = "component") -> Array:
+def weight_left(learnt: float, removed: float, left: Array, *, unit: str = "component") -> Array:
     """(k,) weights of the components that are left, not below zero; an error if rows were never learnt.
 
     Parameters
     ----------
-    had, gone
+    learnt, removed
         Weight of the rows that were learnt, and of those that are to be forgotten.
     left
         (k,) what subtraction leaves of each component's weight.
@@ -32,9 +32,11 @@ def weight_left(had: float, gone: float, left: Array, *, unit: str = "component"
     Traceback (most recent call last):
     ValueError: forgetting these rows would leave component 1 with a weight of -1: they were not all learnt, or ...
     """
-    if not had - gone > ROUNDING * had:
-        raise ValueError(f"forgetting a weight of {gone:g} leaves nothing of the {had:g} that were learnt: fit anew")
-    if (left < -ROUNDING * had).any():
+    if not learnt - removed > ROUNDING * learnt:
+        raise ValueError(
+            f"forgetting a weight of {removed:g} leaves nothing of the {learnt:g} that were learnt: fit anew"
+        )
+    if (left < -ROUNDING * learnt).any():
         k = int(np.argmin(left))
         raise ValueError(
             f"forgetting these rows would leave {unit} {k} with a weight of {left[k]:g}: they were not all learnt, or "

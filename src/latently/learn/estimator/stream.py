@@ -12,7 +12,7 @@ from latently.distributions.statistics import Additive
 
 # Fields of statistics that say where or of what kind, not how much.
 _NOT_SUMS: Final = frozenset({"centre", "kind", "frame", "shape", "n_symbols"})
-_WARM: Final = 10  # batches before anything is called strange
+_WARM: Final = 10  # batches before a batch can count as drift
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StreamRecord:
 def stream(
     model: Any, batches: Iterable[Any], *, forgetting: float = 1.0, alarm: float = 6.0, **first: Any
 ) -> Iterator[StreamRecord]:
-    """Learn from batch after batch with `partial_fit`, old statistics fading, and tell how each one was expected.
+    """Learn from batch after batch with `partial_fit`, old statistics fading, and report how well each was predicted.
 
     Nothing that grows with the number of batches is kept. The batches are taken one by one as the records are asked
     for, so they may never end.

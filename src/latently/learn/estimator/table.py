@@ -26,7 +26,7 @@ def read_rows(
 ) -> FloatArray:
     """The checked float table of `X`; sets (or compares) the estimator's number and names of columns.
 
-    Without `checked` the values are not looked at: for methods whose arithmetic tells whether all are ordinary.
+    Without `checked` the values are not looked at: for methods whose arithmetic shows whether all are finite.
     """
     rows = as_matrix(X, allow_nan=allow_nan, min_rows=min_rows, checked=checked)
     note_columns(estimator, X if hasattr(X, "shape") else rows, reset=reset)

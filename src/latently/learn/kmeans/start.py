@@ -123,7 +123,7 @@ class _Spreading:
     nearest: Array
 
     def __post_init__(self) -> None:
-        self.stretches: list[tuple[int, int]] = []
+        self.ranges: list[tuple[int, int]] = []
 
     def join(self, centre: Array) -> Array:
         """Take in a centre; the running sum of what is left of the cost, in stretches of rows."""
@@ -133,11 +133,11 @@ class _Spreading:
             joined(chunk)
             cost = self.weights[chunk.start : chunk.stop] * self.nearest[chunk.start : chunk.stop]
             size = -(-chunk.n_rows // -(-chunk.n_rows // _STRETCH))
-            stretches = [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
-            return np.add.reduceat(cost, np.arange(0, chunk.n_rows, size)), stretches
+            ranges = [(a, min(a + size, chunk.stop)) for a in range(chunk.start, chunk.stop, size)]
+            return np.add.reduceat(cost, np.arange(0, chunk.n_rows, size)), ranges
 
-        left, stretches = zip(*self.over_chunks(one), strict=True)
-        self.stretches = [stretch for some in stretches for stretch in some]
+        left, ranges = zip(*self.over_chunks(one), strict=True)
+        self.ranges = [span for some in ranges for span in some]
         return np.cumsum(np.concatenate(left))
 
     def draw(self, mass: Array, tries: int, rng: np.random.RandomState) -> Indices:
@@ -147,10 +147,10 @@ class _Spreading:
         drawn = rng.uniform(size=tries) * mass[-1]
         which = np.searchsorted(mass, drawn, side="right").clip(max=len(mass) - 1)
         rest = drawn - np.where(which > 0, mass[which - 1], 0.0)
-        return np.array([self._inside(self.stretches[b], r) for b, r in zip(which, rest, strict=True)])
+        return np.array([self._inside(self.ranges[b], r) for b, r in zip(which, rest, strict=True)])
 
-    def _inside(self, stretch: tuple[int, int], rest: float) -> int:
-        start, stop = stretch
+    def _inside(self, span: tuple[int, int], rest: float) -> int:
+        start, stop = span
         cost = self.weights[start:stop] * self.nearest[start:stop]
         found = int(np.searchsorted(np.cumsum(cost), rest, side="right"))
         # Rounding may point behind the last row that has a cost.

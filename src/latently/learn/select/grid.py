@@ -12,7 +12,7 @@ _NOT_THE_MODEL = frozenset(
 
 @dataclass(frozen=True)
 class Candidate:
-    """An estimator to try, and what tells it from the others."""
+    """An estimator to try, and how it differs from the others."""
 
     model: Any
     name: str

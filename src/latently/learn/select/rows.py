@@ -58,7 +58,7 @@ def criteria_of(model: Any, names: Sequence[str], X: Any, size: int | None) -> d
     if not isinstance(X, ChunkSource):
         return {name: float(getattr(model, name)(X)) for name in names}
     if size is None or not hasattr(model, "score_samples"):
-        raise TypeError(f"{type(model).__name__} cannot be judged on chunks: it has no score_samples or n_parameters_")
+        raise TypeError(f"{type(model).__name__} cannot be scored on chunks: it has no score_samples or n_parameters_")
     unnamed = copy.copy(model)
     vars(unnamed).pop("feature_names_in_", None)  # chunks are plain arrays
     with reducing(X) as reduce:

@@ -84,7 +84,7 @@ def select(
     """Fit several models to the same rows, compare them, and give the best.
 
     Candidates are fitted side by side on all threads. Of equals (to rounding) the one with the fewest
-    parameters wins. A candidate that cannot be fitted, such as one with more components than rows, is told in
+    parameters wins. A candidate that cannot be fitted, such as one with more components than rows, is listed in
     the table and does not end the search; it is an error if none can be fitted.
 
     Parameters
@@ -137,7 +137,7 @@ def select(
         raise ValueError("'held-out' takes rows in memory: use 'bic', 'aic' or 'icl' for files and Dask collections")
     fits = fit_all(listed, rows, warm=warm_start)
     if all(fit.model is None for fit in fits):
-        raise ValueError(f"no candidate could be fitted; the first said: {fits[0].error}") from fits[0].error
+        raise ValueError(f"no candidate could be fitted; the first error was: {fits[0].error}") from fits[0].error
     table = [_line(candidate, fit, rows.X) for candidate, fit in zip(listed, fits, strict=True)]
     if criterion == "held-out":
         _add_held_out(table, listed, X, folds, warm_start, random_state)
@@ -206,8 +206,7 @@ def _density(model: Any, rows: Any, name: str) -> float:
     total = log_likelihood(model, rows)
     if total is None:
         raise TypeError(
-            f"{name} does not tell its number of parameters (n_parameters_), which 'held-out' needs to tell "
-            "its log-likelihood"
+            f"{name} has no number of parameters (n_parameters_), which 'held-out' needs to recover its log-likelihood"
         )
     return total
 
@@ -217,7 +216,7 @@ def _best_place(table: Table, criterion: Criterion) -> int:
     values = np.array([np.inf if line["error"] else sign * line[key] for line in table])
     if not np.isfinite(values).any():
         problem = next((line["error"] for line in table if line["error"]), f"{criterion} is not finite")
-        raise ValueError(f"no candidate could be judged; the first problem was: {problem}")
+        raise ValueError(f"no candidate could be evaluated; the first error was: {problem}")
     close = np.flatnonzero(values <= values.min() + ROUNDING * abs(values.min()))
     return int(min(close, key=lambda place: table[place]["n_parameters"] or 0))
 

@@ -55,8 +55,8 @@ def _column(graph: Graph, column: Column, unseen: bool, missing: bool) -> str:
         keys = np.array([*column.categories, np.nan, *column.missing], dtype=np.float64)
     else:
         raise TypeError(f"{column.where} has categories of several types, which ONNX cannot read: make them strings")
-    gone = float(column.n_categories) if missing and column.kind == "categorical" else np.nan
-    places = np.concatenate([codes, np.full(len(keys) - len(codes), gone)])
+    missing_code = float(column.n_categories) if missing and column.kind == "categorical" else np.nan
+    places = np.concatenate([codes, np.full(len(keys) - len(codes), missing_code)])
     return graph.add("LabelEncoder", value, domain="ai.onnx.ml", **_table(keys, places, beyond))
 
 

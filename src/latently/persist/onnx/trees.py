@@ -20,7 +20,7 @@ Place = tuple[int, bool]  # of a node or of a leaf, and whether it is one
 
 @dataclass
 class _Ensemble:
-    """Trees behind each other, as the operator `TreeEnsemble` reads them; each tells the place of its leaf."""
+    """Trees behind each other, as the operator `TreeEnsemble` reads them; each gives the place of its leaf."""
 
     feature: list[int] = field(default_factory=list)
     mode: list[int] = field(default_factory=list)
@@ -118,18 +118,18 @@ def _grown(ensemble: _Ensemble, nodes: Nodes) -> list[int]:
             leaves.append(node)
             return ensemble.leaf()
         chain = [ensemble.split_at(*asked) for asked in _questions(ensemble, nodes, node)]
-        waiting.append((node, chain))
+        queue.append((node, chain))
         return chain[0], False
 
-    waiting: list[tuple[int, list[int]]] = []
+    queue: list[tuple[int, list[int]]] = []
     if nodes.kind[0] == LEAF:  # the operator wants a node at the root
         chain = [ensemble.split_at(0, _AT_MOST, 0.0, False)]
         leaves += [0, 0]
         ensemble.true[chain[0]], ensemble.false[chain[0]] = ensemble.leaf(), ensemble.leaf()
     else:
         place(0)
-    while waiting:
-        node, chain = waiting.pop()
+    while queue:
+        node, chain = queue.pop()
         for (true, false), at in zip(_sides(nodes, node, len(chain)), chain, strict=True):
             ensemble.true[at] = place(true)
             ensemble.false[at] = (at + 1, False) if false is None else place(false)

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array
-from latently.plot.components.base import Drawn, column_names
+from latently.plot.axes import Array, Display, column_names
 
 
 def apart(tips: Array, side: int, gap: float) -> Array:
@@ -33,7 +32,7 @@ def apart(tips: Array, side: int, gap: float) -> Array:
 
 
 @dataclass(eq=False)
-class BiplotDisplay(Drawn):
+class BiplotDisplay(Display):
     """Rows by their scores on two components, and the columns as arrows.
 
     Parameters
@@ -93,7 +92,7 @@ class BiplotDisplay(Drawn):
         labels = (f"component {chosen[0] + 1}", f"component {chosen[1] + 1}")
         scores = np.asarray(estimator.transform(X))[:, chosen]
         arrows = np.asarray(estimator.components_)[chosen].T
-        return cls(scores, arrows, column_names(estimator, names), labels).plot(ax=ax)
+        return cls(scores, arrows, column_names(estimator) if names is None else names, labels).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones; arrows are as long as the scores reach."""

@@ -5,12 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array
-from latently.plot.components.base import Drawn
+from latently.plot.axes import Array, Display
 
 
 @dataclass(eq=False)
-class CanonicalPairsDisplay(Drawn):
+class CanonicalPairsDisplay(Display):
     """Scores of one view against those of another, for one pair of canonical directions.
 
     Parameters

@@ -6,12 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array
-from latently.plot.components.base import MOST_NAMES, Drawn, column_names
+from latently.plot.axes import Array, Display, column_names
+
+MOST_NAMES = 25  # names of columns that can be read beside each other
 
 
 @dataclass(eq=False)
-class LoadingsDisplay(Drawn):
+class LoadingsDisplay(Display):
     """Loadings of the columns on the components, as a table of colours.
 
     Parameters
@@ -53,7 +54,7 @@ class LoadingsDisplay(Drawn):
         """
         own = hasattr(estimator, "x_loadings_")
         loadings = np.asarray(estimator.x_loadings_ if own else estimator.components_.T)
-        return cls(loadings, column_names(estimator, names)).plot(ax=ax)
+        return cls(loadings, column_names(estimator) if names is None else names).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""

@@ -5,12 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array
-from latently.plot.components.base import Drawn
+from latently.plot.axes import Array, Display
 
 
 @dataclass(eq=False)
-class ScreeDisplay(Drawn):
+class ScreeDisplay(Display):
     """The variance that each component explains, and where the components end.
 
     Parameters

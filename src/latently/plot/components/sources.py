@@ -1,17 +1,17 @@
-"""Pictures of hidden sources: over time, as atoms of a dictionary, and how far they can be told apart."""
+"""Pictures of hidden sources: over time, as atoms of a dictionary, and how well they are separated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from latently.plot.axes import axes_of
+from latently.plot.axes import Display
 
 
 @dataclass(eq=False)
-class SourcesDisplay:
+class SourcesDisplay(Display):
     """Sources over time, one below the other.
 
     Use `from_estimator` to make one.
@@ -38,8 +38,6 @@ class SourcesDisplay:
     time: NDArray[Any]
     sources: NDArray[Any]
     names: list[str]
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, time: ArrayLike | None = None, ax: Any = None) -> Self:
@@ -70,7 +68,7 @@ class SourcesDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = axes_of(ax)
+        self._on(ax)
         spread = np.abs(self.sources - self.sources.mean(axis=0)).max(axis=0)
         step = 2.2 * float(spread.max(initial=0.0)) or 1.0
         levels = -step * np.arange(self.sources.shape[1])
@@ -81,7 +79,7 @@ class SourcesDisplay:
 
 
 @dataclass(eq=False)
-class AtomsDisplay:
+class AtomsDisplay(Display):
     """Atoms of a dictionary as small images, side by side, each to the same scale about zero.
 
     Use `from_estimator` to make one.
@@ -103,8 +101,6 @@ class AtomsDisplay:
 
     atoms: NDArray[Any]
     n_columns: int
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, shape: Sequence[int] | None = None, **options: Any) -> Self:
@@ -144,7 +140,7 @@ class AtomsDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = axes_of(ax)
+        self._on(ax)
         k, height, width = self.atoms.shape
         rows = -(-k // self.n_columns)
         canvas = np.full((rows * (height + 1) - 1, self.n_columns * (width + 1) - 1), np.nan)
@@ -157,17 +153,17 @@ class AtomsDisplay:
 
 
 @dataclass(eq=False)
-class SeparabilityDisplay:
-    """How far components of an independent component analysis turn into each other under resampling.
+class SeparabilityDisplay(Display):
+    """How far components of an independent component analysis mix with each other under resampling.
 
     Use `from_uncertainty` or `from_estimator` to make one.
 
     Attributes
     ----------
     separability : ndarray
-        (k, k) angles in radians; 0.45 is what two components come to that nothing tells apart.
+        (k, k) angles in radians; 0.45 is the value for two components that cannot be separated.
     blocks : tuple
-        Components that cannot be told apart.
+        Components that cannot be separated.
 
     Examples
     --------
@@ -181,8 +177,6 @@ class SeparabilityDisplay:
 
     separability: NDArray[Any]
     blocks: tuple[tuple[int, ...], ...]
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_uncertainty(cls, uncertainty: Any, *, ax: Any = None) -> Self:
@@ -204,7 +198,7 @@ class SeparabilityDisplay:
         ax
             Axes to draw on; new ones if not given.
         """
-        self.ax_, self.figure_ = axes_of(ax)
+        self._on(ax)
         k, most = len(self.separability), np.pi / 4 / np.sqrt(3)
         image = self.ax_.imshow(self.separability, cmap="magma_r", vmin=0, vmax=most)
         for i in range(k if k <= 12 else 0):

@@ -1,17 +1,17 @@
 """The reasons of a row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from latently.plot.axes import Array, axes_of
+from latently.plot.axes import Array, Display
 from latently.plot.outliers.shades import OUTLIER, USUAL, shade
 
 
 @dataclass(eq=False)
-class OutlierReasonsDisplay:
+class OutlierReasonsDisplay(Display):
     """Why a row is unusual: how far each value is from what the others predict.
 
     Parameters
@@ -44,8 +44,6 @@ class OutlierReasonsDisplay:
     deviations: Array
     labels: Sequence[str]
     title: str = ""
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, row: int = 0, n_columns: int = 8, ax: Any = None) -> Self:
@@ -64,18 +62,18 @@ class OutlierReasonsDisplay:
         ax
             Axes to draw on; new ones if None.
         """
-        told = estimator.explain(X)
-        if not -len(told) <= row < len(told):
-            raise ValueError(f"there is no row {row}: X has {len(told)}, counted from 0")
-        entries = told[row]["columns"][:n_columns]
-        verdict = "an outlier" if told[row]["decision"] < 0 else "no outlier"
-        title = f"{verdict}: {100 * told[row]['tail_probability']:.2g} % of usual rows score as low"
+        explained = estimator.explain(X)
+        if not -len(explained) <= row < len(explained):
+            raise ValueError(f"there is no row {row}: X has {len(explained)}, counted from 0")
+        entries = explained[row]["columns"][:n_columns]
+        verdict = "an outlier" if explained[row]["decision"] < 0 else "no outlier"
+        title = f"{verdict}: {100 * explained[row]['tail_probability']:.2g} % of usual rows score as low"
         deviations = np.array([entry["deviation"] for entry in entries])
         return cls(deviations, [_label(entry) for entry in entries], title).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         places = np.arange(len(self.deviations))
         far = np.abs(self.deviations) >= 2.0
         shades = [shade(OUTLIER if each else USUAL) for each in far]

@@ -1,7 +1,7 @@
 """The boundary of a detector over two columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from latently.data.tables import frames
 from latently.data.tables.matrix import as_matrix
-from latently.detect.read import column_names
-from latently.plot.axes import Array, axes_of, extent, pair
+from latently.plot.axes import Array, Display, column_names, grid_over, one_row, pair
 from latently.plot.outliers.shades import OUTLIER, USUAL, shade
 
 
 @dataclass(eq=False)
-class OutlierRegionsDisplay:
+class OutlierRegionsDisplay(Display):
     """What a detector says over two columns: the boundary between what belongs and what does not, and the rows.
 
     Parameters
@@ -54,8 +53,6 @@ class OutlierRegionsDisplay:
     points: Array | None = None
     outliers: Any = None
     names: tuple[str, str] = ("x0", "x1")
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(
@@ -87,19 +84,19 @@ class OutlierRegionsDisplay:
         """
         check_is_fitted(estimator)
         rows = np.asarray(as_matrix(X, allow_nan=True), dtype=float)
-        names = column_names(estimator, rows.shape[1])
+        names = column_names(estimator)
         shown = pair(columns, names)
         points = rows[:, shown]
-        x, up = (np.linspace(*extent(points[:, j]), n_points) for j in (0, 1))
+        x, up, places = grid_over(points, n_points)
         grid = np.tile(_others(rows, given), (n_points**2, 1))
-        grid[:, shown] = np.stack(np.meshgrid(x, up), axis=-1).reshape(-1, 2)
+        grid[:, shown] = places
         decision = np.asarray(estimator.decision_function(frames.from_array(grid, X))).reshape(n_points, n_points)
         odd = np.asarray(estimator.predict(X)) < 0
         return cls(x, up, decision, points, odd, (names[shown[0]], names[shown[1]])).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, figure = axes_of(ax)
+        ax = self._on(ax)
         finite = self.decision[np.isfinite(self.decision)]
         most = float(np.quantile(np.abs(finite), 0.95)) if len(finite) else 1.0
         shown = np.nan_to_num(self.decision, neginf=-most)
@@ -108,7 +105,7 @@ class OutlierRegionsDisplay:
         self.image_ = ax.imshow(shown, extent=ends, origin="lower", aspect="auto", **look)
         crossed = shown.min() < 0 < shown.max()
         self.boundary_ = ax.contour(self.x, self.y, shown, levels=[0.0], colors="black") if crossed else None
-        figure.colorbar(self.image_, ax=ax, label="score less threshold")
+        self.figure_.colorbar(self.image_, ax=ax, label="score less threshold")
         self._draw_points(ax)
         ax.set(xlabel=self.names[0], ylabel=self.names[1], xlim=ends[:2], ylim=ends[2:])
         return self
@@ -128,7 +125,4 @@ def _others(rows: Array, given: Any) -> Array:
     """(d,) values of the columns that are not drawn."""
     if given is None:
         return np.asarray(np.nanmedian(rows, axis=0))
-    row = np.asarray(as_matrix(given), dtype=float)
-    if row.shape != (1, rows.shape[1]):
-        raise ValueError(f"given must be one row of {rows.shape[1]} columns, got shape {row.shape}")
-    return np.asarray(row[0])
+    return one_row(np.asarray(as_matrix(given), dtype=float), rows.shape[1])

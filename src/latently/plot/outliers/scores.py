@@ -1,19 +1,19 @@
 """Scores of rows with their threshold."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from latently.plot.axes import Array, axes_of
+from latently.plot.axes import Array, Display
 from latently.plot.outliers.shades import OUTLIER, USUAL, shade
 
 _BINS = 40
 
 
 @dataclass(eq=False)
-class OutlierScoresDisplay:
+class OutlierScoresDisplay(Display):
     """Scores of rows as a histogram, and the threshold below which a row is called an outlier.
 
     Parameters
@@ -48,8 +48,6 @@ class OutlierScoresDisplay:
     threshold: float
     outliers: Any = None
     name: str = "score"
-    ax_: Any = field(default=None, init=False)
-    figure_: Any = field(default=None, init=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
@@ -73,7 +71,7 @@ class OutlierScoresDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on the given axes, or on new ones."""
-        self.ax_, self.figure_ = ax, _ = axes_of(ax)
+        ax = self._on(ax)
         finite = self.scores[np.isfinite(self.scores)]
         edges = np.histogram_bin_edges(np.append(finite, self.threshold), _BINS)
         below = finite < self.threshold

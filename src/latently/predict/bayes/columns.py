@@ -1,4 +1,4 @@
-"""Which column gets which kind of distribution: by the schema, or as told."""
+"""Which column gets which kind of distribution: by the schema, or as asked for."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -114,12 +114,12 @@ def _by_schema(schema: Schema, table: Any) -> dict[str, Any]:
         return (
             {name: views[name] for name in schema.names if name in views}
             if set(schema.names) <= set(views)
-            else (_gone(schema, views))
+            else (_absent(schema, views))
         )
     return dict(zip(schema.names, views.values(), strict=True))
 
 
-def _gone(schema: Schema, views: Mapping[str, Any]) -> Any:
+def _absent(schema: Schema, views: Mapping[str, Any]) -> Any:
     absent = [name for name in schema.names if name not in views]
     raise ValueError(f"column {quote(absent)} is not in the table, which has {quote(views, 10)}")
 

@@ -113,8 +113,8 @@ class RegressionAnswers:
         found = row_by_row(rows, lambda chunk: self._answer(np.asarray(chunk.X, dtype=np.float64), True))
         if not np.isfinite(found[:, 1]).all():
             raise ValueError(
-                f"it cannot be told how sure the answers to rows with missing inputs are: {self.n_rows_:g} rows are "
-                "too few to say what the other inputs tell of them; fill them in, or leave columns out"
+                f"predictions for rows with missing inputs have no interval: {self.n_rows_:g} rows are "
+                "too few to predict the missing inputs from the others; impute them, or drop columns"
             )
         return found[:, 0], np.sqrt(found[:, 1]), found[:, 2]
 
@@ -124,8 +124,8 @@ class RegressionAnswers:
     def _check_freedom(self) -> None:
         if not self.freedom_ > 0:
             raise ValueError(
-                f"{self.n_rows_:g} rows are too few to tell the noise from {len(self.coef_)} weights, so it cannot be "
-                "said how sure the answers are: give more rows, leave columns out, or use method='evidence'"
+                f"{self.n_rows_:g} rows are too few to estimate the noise beside {len(self.coef_)} coefficients, so "
+                "there are no intervals: give more rows, drop columns, or use method='evidence'"
             )
 
     def _level_variance(self) -> float:

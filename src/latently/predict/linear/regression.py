@@ -66,7 +66,7 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
     trace_ : log evidence after each step; never falls
     n_iter_ : number of steps of the search
     converged_, reason_ : whether the search converged, and how it ended: "converged" or "max_iter"
-    freedom_ : degrees of freedom of the answers, which follow Student's t; 0 if the rows are too few to tell the noise
+    freedom_ : degrees of freedom of the answers (Student's t); 0 if the rows are too few to estimate the noise
     statistics_ : the sums that the model has learnt
 
     Examples
@@ -195,15 +195,17 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
         return self
 
     def _posterior(self, stats: RegressionStatistics) -> dict[str, Any]:
-        n, told = float(stats.moments.weight), stats.told()
-        centre = told.mean() if self.fit_intercept else np.zeros(len(told.centre))
-        sums = told.scatter() if self.fit_intercept else told.about(centre).second
-        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0)).worth(float(told.weight))
+        n, informative = float(stats.moments.weight), stats.informative()
+        centre = informative.mean() if self.fit_intercept else np.zeros(len(informative.centre))
+        sums = informative.scatter() if self.fit_intercept else informative.about(centre).second
+        problem = Problem(n, sums[:-1, :-1], sums[:-1, -1], max(float(sums[-1, -1]), 0.0)).worth(
+            float(informative.weight)
+        )
         found = least_squares(problem, self.fit_intercept) if self.method == "ml" else self._bayes(problem)
         return found | {
             "intercept_": float(centre[-1] - centre[:-1] @ found["coef_"]),
             "_centre": centre[:-1],
-            "_told": float(told.weight),
+            "_told": float(informative.weight),
             "_inputs": (stats.moments.mean()[:-1], stats.moments.scatter()[:-1, :-1] / n),
         }
 

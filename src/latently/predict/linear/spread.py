@@ -47,7 +47,7 @@ class Spread:
     ----------
     noise : of the noise
     weights : (d, d) of the weights about their estimate
-    freedom : degrees of freedom; 0 if the data cannot tell the noise from the weights
+    freedom : degrees of freedom; 0 if the rows are too few to estimate the noise
     """
 
     noise: float

@@ -42,8 +42,8 @@ class RegressionStatistics(Additive):
         lost = Moments(np.asarray(0.0), moments.centre, zero(moments.first), zero(moments.second))
         return cls(moments, lost, Fingerprint.of(table, weights))
 
-    def told(self) -> Moments:
-        """Moments of what the rows say of the weights."""
+    def informative(self) -> Moments:
+        """Moments of the rows that inform the coefficients."""
         return self.moments - self.lost if self.lost.second.any() else self.moments
 
     def settled(self, before: Self) -> Self:

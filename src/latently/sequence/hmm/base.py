@@ -276,7 +276,7 @@ class BaseHMM(
         n = len(data.values)
         if self.n_components > n:
             raise ValueError(
-                f"n_components is {self.n_components}, more states than the {n} rows (n_samples={n}) can tell apart"
+                f"n_components is {self.n_components}, more states than the {n} rows (n_samples={n}): use fewer"
             )
         check_scales(data.values, getattr(self, "feature_names_in_", ()))
         given, starts = dict(self.__dict__), []
@@ -291,10 +291,10 @@ class BaseHMM(
         self._store_chain(fit.params.chain)
         self._store_theta(fit.params.theta)
         self.statistics_ = fit.stats
-        self._tell(model, fit)
+        self._record_fit(model, fit)
 
-    def _tell(self, model: Any, fit: Fit[Any, Any]) -> None:
-        """Say how the fit ended: in attributes, and by warnings where that is not well."""
+    def _record_fit(self, model: Any, fit: Fit[Any, Any]) -> None:
+        """Record how the fit ended in attributes, and warn if it did not end well."""
         self.converged_, self.n_iter_, self.history_ = fit.converged, fit.n_iter, np.array(fit.trace)
         self.reason_ = fit.reason
         self.collapsed_ = np.array(model.collapsed(fit.params), dtype=np.int64)

@@ -136,6 +136,6 @@ def warn_collapsed(states: list[int]) -> None:
     """Tell that states have shrunk onto single values, so that the likelihood says nothing about the model."""
     which = f"state {states[0]} has" if len(states) == 1 else f"states {', '.join(map(str, states))} have"
     warn_of_fit(
-        f"{which} collapsed onto values that repeat or lie in a line, and stand at the smallest spread that the data "
+        f"{which} collapsed onto values that repeat or lie on a line: their spread is the smallest that the data "
         "can show; aic, bic and icl of this model are inf. Choose fewer states, more starts (n_init), or a prior"
     )

@@ -34,7 +34,7 @@ class FixedMixin:
         """What is fixed of the start or of the transitions: by `fixed`, or by the parameter of this name."""
         given, own = self._fixed(name), getattr(self, name)
         if given is not None and own is not None:
-            raise ValueError(f'fixed["{name}"] and {name} say the same twice: give one of them')
+            raise ValueError(f'fixed["{name}"] and {name} fix the same parameter: give one of them')
         return own if given is None else given
 
     def _fixed_rows(self, name: str, *each: int) -> Array:

@@ -1,4 +1,4 @@
-"""Parameters that a user assigns, and those that a fit finds: told apart, and the first kept by `clone`."""
+"""Parameters that a user assigns, and those that a fit finds: kept separately, the first survive `clone`."""
 
 from typing import Any, ClassVar, Self
 

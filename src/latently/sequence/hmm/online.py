@@ -19,7 +19,7 @@ from latently.sequence.hmm.stored import StoredSequences, read_stored
 from latently.sequence.inference.chain import Array
 from latently.sequence.model.hmm import HmmStatistics
 
-# Rows that tell how alike two states are, and the log density of those that one of them cannot emit.
+# Rows that are drawn to compare two states, and the log density of those that one of them cannot emit.
 _DRAWS, _IMPOSSIBLE = 200, -1e4
 
 

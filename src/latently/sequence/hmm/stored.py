@@ -29,11 +29,11 @@ class StoredSequences:
 def read_stored(estimator: Any, X: ChunkSource, labels: Any = None, *, reset: bool = True) -> StoredSequences:
     """Check the columns of a source of whole sequences, and take out the part that a start is made from."""
     if labels is not None:
-        raise ValueError("labels go with rows in memory, not with files or Dask collections")
+        raise ValueError("labels need rows in memory: they cannot go with files or Dask collections")
     if getattr(X, "sequences_by", "") is None:
         raise ValueError(
-            f"{type(estimator).__name__} learns from sequences: name the column that tells them apart, as in "
-            "fit(path, sequences_by='id')"
+            f"{type(estimator).__name__} learns from sequences: name the column with the identifier of the sequence, "
+            "as in fit(path, sequences_by='id')"
         )
     source = read_source(estimator, X, reset=reset, allow_nan=True).mapped(
         lambda rows: estimator._check_values(np.ascontiguousarray(rows, dtype=np.float64), reset)

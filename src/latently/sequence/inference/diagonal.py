@@ -72,7 +72,7 @@ class DiagonalSequence:
         # where to start at each block, forward or backward, and the rows at their edges
         self._entries, self._ends = np.zeros((2, self.n_blocks + 1, K)), np.zeros((2, self.n_blocks + 1, K))
         self._entries[0, 0], self._ends[0, -1] = plan.chain.start, 1.0
-        self._sums, self._told = np.empty((self.n_blocks, 2 + K + 2 * d, K)), np.empty((self.n_blocks, 4))
+        self._sums, self._logs = np.empty((self.n_blocks, 2 + K + 2 * d, K)), np.empty((self.n_blocks, 4))
         self._workspace = Workspace(self._span)
         self._scratch = (3 * K + 1 + d) * tile
 
@@ -86,15 +86,15 @@ class DiagonalSequence:
             p, g = (without_constraints, g) if todo.forward else (p, without_constraints)
         compiled.sequence.diagonal.pass_block(
             *todo, block, X, *self._model, b, p, g, self._entries, self._ends, np.empty(self._scratch), self._sums,
-            self._told,
+            self._logs,
         )  # fmt: skip
         if without_constraints is not None:
             self._workspace.give_back(without_constraints)
 
     def expected_counts(self, weight: float) -> ExpectedCounts | None:
         """All that was found, weighted; None if something underflows."""
-        logs = self._told[:, :2].sum()
-        if not (self._told[:, 2:].min() > TINY and np.isfinite(logs)):
+        logs = self._logs[:, :2].sum()
+        if not (self._logs[:, 2:].min() > TINY and np.isfinite(logs)):
             return None
         K, d = len(self._model[1]), self._X.shape[1]
         sums = self._sums.sum(axis=0)

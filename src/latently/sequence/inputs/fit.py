@@ -107,7 +107,7 @@ class InputsFit(BaseHMM):
         self._store(startprob_=fit.params.start)
         self.coef_, self.input_rank_ = units.back(fit.params.coef), units.rank
         self._store_theta(fit.params.theta)
-        self._tell(model, fit)
+        self._record_fit(model, fit)
         self._store(transmat_=inp.transition(fit.params.coef, np.eye(len(units.scale))[0]))
         return self
 

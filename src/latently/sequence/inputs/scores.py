@@ -76,6 +76,6 @@ class InputCoordinates:
 
 
 def _independent(U: Array) -> Array:
-    """Orthonormal directions (p, r) of the coefficients of inputs (n, p) that can be told apart."""
+    """Orthonormal directions (p, r) of the coefficients of inputs (n, p) that are identified."""
     values, vectors = np.linalg.eigh(U.T @ U / len(U))
     return np.asarray(vectors[:, values > 1e-9 * values[-1]])

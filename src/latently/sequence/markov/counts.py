@@ -30,7 +30,7 @@ class ContextCounts(Additive):
         for context, row in other.table.items():
             table[context] = table.get(context, np.zeros(V)) + sign * _padded(row, V)
         if any((row < -1e-9).any() for row in table.values()):
-            raise ValueError("more was taken away than was ever counted: forget only what was learnt before")
+            raise ValueError("more was forgotten than was ever learnt: forget only what was learnt before")
         kept = {c: np.maximum(row, 0.0) for c, row in table.items() if (row > 1e-12).any()}
         return type(self)(V, kept)
 

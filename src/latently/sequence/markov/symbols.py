@@ -58,9 +58,9 @@ def _one_column(X: Any) -> Any:
 def unique_symbols(values: Any) -> Any:
     """The symbols among some values, in order, without missing ones."""
     seen = [v for v in values.tolist() if not is_missing(v)]
-    strange = next((v for v in seen if not isinstance(v, str | int | float)), None)
-    if strange is not None:
-        raise TypeError(f"symbols: argument must be a string or a number, not {type(strange).__name__!r}")
+    unknown = next((v for v in seen if not isinstance(v, str | int | float)), None)
+    if unknown is not None:
+        raise TypeError(f"symbols: argument must be a string or a number, not {type(unknown).__name__!r}")
     return np.unique(seen)
 
 
@@ -75,7 +75,7 @@ def check_one_column(names: list[str], has_sequences: bool) -> None:
     """See that there is one column of symbols, and one that tells sequences apart."""
     if len(names) != 1 or not has_sequences:
         raise ValueError(
-            "a MarkovChain reads one column of symbols and one that tells sequences apart, as in "
+            "a MarkovChain reads one column of symbols and one that identifies the sequence, as in "
             f"fit(path, columns=['symbol'], sequences_by='id'); columns are {names}"
         )
 

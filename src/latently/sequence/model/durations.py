@@ -65,14 +65,14 @@ def ample(part: Family, longest: int) -> int:
     return min(max(reached, 2 * longest), 10 * longest)  # how far beyond it they go, durations up to it hardly tell
 
 
-def tell_of_the_limit(durations: tuple[Family, ...], longest: int, duration: int) -> None:
+def warn_of_limit(durations: tuple[Family, ...], longest: int, duration: int) -> None:
     """Warn if a noticeable share of some state's durations would be so long or longer, were there no longest one."""
     shares = [share_from(part, longest, duration) for part in durations]
-    told = [f"{share:.0%} of those of state {k}" for k, share in enumerate(shares) if share > NOTICED]
-    if told:
+    cut = [f"{share:.0%} of those of state {k}" for k, share in enumerate(shares) if share > NOTICED]
+    if cut:
         wanted = max(ample(part, longest) for part, share in zip(durations, shares, strict=True) if share > NOTICED)
         warnings.warn(
-            f"durations are cut at max_duration={longest}: without it, {', '.join(told)} would be {duration} steps or "
+            f"durations are cut at max_duration={longest}: without it, {', '.join(cut)} would be {duration} steps or "
             f"longer. Give a larger max_duration ({wanted}, say), unless no state can last longer",
             UserWarning,
             stacklevel=4,

@@ -32,7 +32,7 @@ class Chains:
         logs, path = in_groups(decode, self.layout.lengths)
         if np.isneginf(logs).any():
             item = int(np.argmin(logs))
-            raise ValueError(f"item {item} has no possible output: the forbidden transitions leave none of its length")
+            raise ValueError(f"item {item} has no possible output: forbidden transitions rule out all of its length")
         return path
 
     def marginals(self, U: Array, P: Array, weights: Array) -> Marginals:

@@ -133,8 +133,8 @@ def _downward(graph: Elimination, step: int, table: Array, message: Array, belie
     clique = graph.cliques[step]
     after = graph.place[clique[1]]
     outer = graph.cliques[after]
-    gone = tuple(1 + i for i, v in enumerate(outer) if v not in clique)
-    above = beliefs[after].sum(axis=gone)  # (B, K, ...) of the neighbours
+    summed = tuple(1 + i for i, v in enumerate(outer) if v not in clique)
+    above = beliefs[after].sum(axis=summed)  # (B, K, ...) of the neighbours
     with np.errstate(invalid="ignore"):
         given = np.exp(table - message[:, None])  # of the node, given its neighbours
     return np.asarray(np.where(above[:, None] > 0, given, 0.0) * above[:, None])

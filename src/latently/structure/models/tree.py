@@ -112,7 +112,7 @@ class TreeModel(PairwiseModel):
         path, at = [], label
         while at is not None:
             if at in path:
-                raise ValueError(f"the hierarchy goes round in a circle at {at!r}")
+                raise ValueError(f"the hierarchy has a cycle at {at!r}")
             if at not in self.hierarchy:
                 raise ValueError(f"the hierarchy does not say what the parent of {at!r} is: None for the top")
             path.append(at)
@@ -139,6 +139,6 @@ def _parents_first(parents: Any, m: int, item: int) -> tuple[Ints, Ints]:
         place[at] = np.count_nonzero(place >= 0)
         order.extend(children.get(at, ()))
     if len(order) != m:
-        raise ValueError(f"item {item} of X is no tree: its parents go round in a circle")
+        raise ValueError(f"item {item} of X is no tree: its parents form a cycle")
     found = given[order]
     return np.array(order), np.where(found >= 0, place[found], -1)

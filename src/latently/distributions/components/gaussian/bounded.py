@@ -12,7 +12,7 @@ from latently.distributions.inputs import Array
 
 # Sweeps of coordinate descent in one M-step: stopping early costs exactness, which later steps make up for.
 _SWEEPS = 200
-# Halvings of the range of a multiplier: enough to tell which weights stand at their bounds.
+# Halvings of the range of a multiplier: enough to decide which weights are at their bounds.
 _HALVINGS = 200
 
 

@@ -13,7 +13,7 @@ _FLAT = 8 * _EPS
 
 
 def refuse_collapsed(params: GaussianParams) -> GaussianParams:
-    """The parameters, if every covariance is one that the numbers can tell from a singular one; an error otherwise."""
+    """The parameters, if every covariance is numerically non-singular; an error otherwise."""
     lost = ~(_variances(params) > _POINT**2 * (1 + _size(params))).all(axis=1)
     if not lost.any() and params.shape_of_roots == "triangular":
         lost = ~(remainders(params) > _FLAT * params.means.shape[1]).all(axis=1)

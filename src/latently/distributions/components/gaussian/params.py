@@ -57,7 +57,7 @@ def _full_pairs(d: int) -> tuple[NDArray[Any], ...]:
 
 
 def _first_coordinates(d: int) -> int:
-    """How many whitened coordinates are to tell which components a row may belong to."""
+    """How many whitened coordinates are used to rule out components of a row."""
     return min((d + 1) // 2, max(16, d // 4))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from latently.distributions.components.gaussian.frame import Frame, Kind
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.distributions.components.order import tells_apart
+from latently.distributions.components.order import is_asymmetric
 from latently.distributions.inputs import Array
 from latently.distributions.priors.dirichlet import Dirichlet
 from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
@@ -139,7 +139,7 @@ def _component_constant(own: NormalInverseWishart, kind: Kind, k: int, frame: Fr
 def names_components(given: Mapping[str, Any] | None) -> bool:
     """Whether what a user gave expects greater weights of some components than of others."""
     weights = (given or {}).get("weights")
-    return isinstance(weights, Dirichlet) and tells_apart(weights.concentration)
+    return isinstance(weights, Dirichlet) and is_asymmetric(weights.concentration)
 
 
 def read_prior(given: Any, kind: Kind, k: int, d: int) -> MixturePrior | None:
