@@ -27,10 +27,11 @@ from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
+from latently.learn.kmeans.best import best_run
 from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
-from latently.learn.kmeans.run import best_run, labelled
+from latently.learn.kmeans.run import labelled
 from latently.learn.kmeans.start import given_start, start_centres
 from latently.learn.kmeans.stored import read_table, start_table
 
