@@ -28,7 +28,7 @@ from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.learn.kmeans.best import best_run
-from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
+from latently.learn.kmeans.model import LloydModel, LloydStatistics
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
 from latently.learn.kmeans.run import labelled
@@ -325,24 +325,21 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         table = read_table(self, X, sample_weight, reset=False, checked=False)
         centres = self.cluster_centers_.astype(np.float64)
         frame = Frame(centres.mean(axis=0), 1.0, 0.0, False, table.X.shape[0])
-        if not is_worth_bounds(centres.size, frame.rows):
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = self._by_centres(centres, frame, table, told, summed)
-            if found.stats.cost < ORDINARY:
-                return found
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._by_centres(centres, frame, table, told, summed)
+        if found.stats.cost < ORDINARY:
+            return found
         table = read_table(self, X, sample_weight, reset=False)
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
         return self._by_centres(centres, frame, table, told, summed)
 
     def _nearest(self, X: Any) -> npt.NDArray[np.int32] | None:
-        """The nearest centres of a table in memory; None if some values are not ordinary, or if bounds would pay."""
+        """The nearest centres of a table in memory; None if some values are not ordinary."""
         table = read_table(self, X, None, reset=False, checked=False)
         centres = self.cluster_centers_.astype(np.float64)
-        if is_worth_bounds(centres.size, len(table.X)):
-            return None
         origin, labels = centres.mean(axis=0), np.empty(len(table.X), np.int32)
-        model = LloydModel(Frame(origin, 1.0, 0.0, False, len(labels)), centres - origin)
+        model = LloydModel(Frame(origin, 1.0, 0.0, False, len(labels)), centres - origin, once=True)
         params = model.params(centres - origin)
 
         def one(chunk: Chunk) -> float:
@@ -359,4 +356,5 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _by_centres(self, centres: Array, frame: Frame, table: Table, told: bool | None, summed: bool) -> Run:
         start = centres - frame.origin
-        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told, summed=summed)
+        model = LloydModel(frame, start, once=True)
+        return labelled(model, start, table, keep_memos=False, told=told, summed=summed)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from latently.data.sources.chunks import KeptSource
 from latently.learn.engine.em import Hook
 from latently.learn.engine.restarts import best_of, first_best
 from latently.learn.estimator.table import seeds
-from latently.learn.kmeans.coarse import coarse_start
+from latently.learn.kmeans.coarse import coarse_start, sample_sizes
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table
 from latently.learn.kmeans.run import is_plain, run
@@ -19,7 +18,7 @@ from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
 # How many starts are tried on a sample of a long table.
-N_TRIED = 3
+N_TRIED = 4
 
 
 def best_run(
@@ -38,24 +37,19 @@ def best_run(
         if runs is not None:
             return first_best(runs, _score)
 
+    n, d = table.X.shape
+
     def one(rng: np.random.RandomState) -> Run:
         own = table if len(starts) == 1 else replace(table, source=table.source.fresh())
-        start = coarse_start(own, frame, k, seeds(rng, N_TRIED)) if drawn and _is_complete(own, frame) else None
+        sampled = drawn and not frame.missing and sample_sizes(n, d, k)
+        start = coarse_start(own, frame, k, seeds(rng, N_TRIED)) if sampled else None
         if start is None:
             start = start_centres(init, start_table(init, own, rng), frame, k, rng)
         return run(settings, own, frame, start, on_iteration)
 
-    n, d = table.X.shape
     small = n <= CHUNK_ROWS and not settings.verbose and on_iteration is None
     # a run that takes less time than it takes to wake a thread is better done here
     return best_of(one, starts, _score, side_by_side=small and n * k * d > SMALL_WORK)
-
-
-def _is_complete(table: Table, frame: Frame) -> bool:
-    """Whether rows are in memory, without missing values, and count the same: samples then stand for all of them."""
-    if not isinstance(table.X, np.ndarray) or not isinstance(table.source, KeptSource) or frame.missing:
-        return False
-    return next(iter(table.source)).weights is None
 
 
 def _score(done: Run) -> float:

@@ -4,18 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from latently.data.sources.chunks import ArraySource
 from latently.distributions.inputs import Array
-from latently.learn.kmeans.model import LloydModel
+from latently.learn.engine.em import Fit
+from latently.learn.engine.start import rows_at
+from latently.learn.kmeans.model import LloydModel, LloydParams, LloydStatistics
 from latently.learn.kmeans.rows import Frame, Table, distances_to, most_rows
 from latently.learn.kmeans.run import climb, labelled
 from latently.learn.kmeans.start import spread_start
+from latently.learn.kmeans.stored import START_BYTES
 
 # Rows that tell a good start from a bad one, at least; each sample has so many times the rows of the one before.
 SAMPLE_ROWS, SAMPLE_PER_CLUSTER, GROWTH = 1024, 64, 4
 # Standard errors by which the cost of all rows may be above what the largest sample has told.
 _ERRORS = 3.0
+_TRIAL = 10  # iterations that tell which start is best
 
 
 @dataclass(frozen=True)
@@ -30,18 +35,15 @@ class Settings:
     """A start that is stopped is made again: it need not be stored in a checkpoint."""
 
 
-_TRIAL = Settings(max_iter=10)
-
-
-def sample_sizes(n: int, k: int) -> list[int]:
+def sample_sizes(n: int, d: int, k: int) -> list[int]:
     """Rows of each sample, the smallest first; none for a table that is not long.
 
     Examples
     --------
-    >>> sample_sizes(100_000, 3), sample_sizes(4_000, 3)
+    >>> sample_sizes(100_000, 5, 3), sample_sizes(4_000, 5, 3)
     ([1562, 6250, 25000], [])
     """
-    sizes, least = [n // GROWTH], max(SAMPLE_ROWS, SAMPLE_PER_CLUSTER * k)
+    sizes, least = [min(n // GROWTH, START_BYTES // (8 * d))], max(SAMPLE_ROWS, SAMPLE_PER_CLUSTER * k)
     while sizes[-1] >= least:
         sizes.append(sizes[-1] // GROWTH)
     return sizes[-2::-1]
@@ -54,40 +56,65 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     with larger ones. None for a table that is not long, and where the samples have missed what matters: all rows
     then cost more than they have told, or clusters are without rows.
     """
-    n = table.X.shape[0]
-    samples = [_sample(table, size, k, starts[0]) for size in sample_sizes(n, k)]
-    if not samples:
+    samples = _samples(table, frame, k, starts[0])
+    if not samples or samples[0].n_weighted < k:
         return None
-    few, part = samples[0], _part(frame, samples[0])
-    drawn = [spread_start(few.X, few.source, part, k, rng) for rng in starts]
-    fits = [climb(_TRIAL, few, part, start)[1] for start in drawn]
+    fits = [_climb(samples[0], samples[0].spread(k, rng), max_iter=_TRIAL) for rng in starts]
     fit = max(fits, key=lambda fit: fit.trace[-1])
     for sample in samples:
-        fit = climb(Settings(), sample, _part(frame, sample), fit.params.centres)[1]
-    centres = fit.params.centres
-    if not fit.stats.weight.all():
-        return None
-    told, error = fit.stats.cost / fit.stats.rows, _relative_error(centres + frame.origin, few, fit.stats.rows)
-    model = LloydModel(frame, centres)
-    whole = labelled(model, centres, table, keep_memos=False, told=False, summed=False).stats
-    # a sample's own centres are nearer to it than to other rows
-    return centres if whole.cost <= whole.rows * told * (1 + _ERRORS * error + 2 * k / fit.stats.rows) else None
+        fit = _climb(sample, fit.params.centres)
+    model = LloydModel(frame, fit.params.centres, once=True)
+    whole = labelled(model, fit.params.centres, table, keep_memos=False, told=False, summed=False).stats
+    seen = whole.cost / whole.rows <= fit.stats.cost / fit.stats.rows * _margin(samples, fit.params.centres)
+    return fit.params.centres if seen and fit.stats.weight.all() else None
 
 
-def _sample(table: Table, size: int, k: int, rng: np.random.RandomState) -> Table:
-    """One row out of each of so many stretches of equal length."""
-    picked = ((np.arange(size) + rng.uniform(size=size)) * (table.X.shape[0] / size)).astype(np.int64)
-    weights = [chunk.weights for chunk in table.source]
-    kept = None if weights[0] is None else np.concatenate(weights)[picked]
-    rows = table.X[picked]
-    return Table(rows, ArraySource(rows, kept, most_rows(k * rows.shape[1])))
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Some rows, and the frame of all."""
+
+    table: Table
+    frame: Frame
+
+    @property
+    def n_weighted(self) -> int:
+        return self.table.source.totals()[1]
+
+    def spread(self, k: int, rng: np.random.RandomState) -> Array:
+        return spread_start(self.table.X, self.table.source, self.frame, k, rng)
 
 
-def _part(frame: Frame, sample: Table) -> Frame:
-    return replace(frame, rows=len(sample.X))
+def _climb(sample: _Sample, start: Array, **settings: int) -> Fit[LloydParams, LloydStatistics]:
+    return climb(Settings(**settings), sample.table, sample.frame, start)[1]
 
 
-def _relative_error(centres: Array, sample: Table, rows: float) -> float:
-    """Standard error of the cost of so many rows, as a share of it."""
-    costs = distances_to(centres, sample).min(axis=1) ** 2
-    return float(costs.std() / (costs.mean() * np.sqrt(rows))) if costs.any() else 0.0
+def _samples(table: Table, frame: Frame, k: int, rng: np.random.RandomState) -> list[_Sample]:
+    """Samples of growing size, each out of the next, so that one pass over the table is enough."""
+    sizes, samples = sample_sizes(*table.X.shape, k), list[_Sample]()
+    while sizes:
+        size = sizes.pop()
+        places = _places(len(samples[-1].table.X) if samples else table.X.shape[0], size, rng)
+        rows, weights = rows_at(samples[-1].table.source if samples else table.source, places)
+        samples.append(_Sample(_table(rows, weights, k), replace(frame, rows=size)))
+    return samples[::-1]
+
+
+def _places(n: int, size: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
+    """One place out of every one of so many stretches of equal length."""
+    return ((np.arange(size) + rng.uniform(size=size)) * (n / size)).astype(np.int64)
+
+
+def _table(rows: Array, weights: Array, k: int) -> Table:
+    counted = None if (weights == 1).all() else weights
+    return Table(rows, ArraySource(rows, counted, most_rows(k * rows.shape[1])))
+
+
+def _margin(samples: Sequence[_Sample], centres: Array) -> float:
+    """By how much the cost of a row may be above what the largest sample has told, as a factor.
+
+    The costs of the smallest sample tell the standard error; a sample's own centres are nearer to it than to others.
+    """
+    few, rows = samples[0], len(samples[-1].table.X)
+    costs = distances_to(centres + few.frame.origin, few.table).min(axis=1) ** 2
+    spread = costs.std() / costs.mean() if costs.any() else 0.0
+    return float(1 + _ERRORS * spread / np.sqrt(rows) + 2 * len(centres) / rows)
