@@ -54,7 +54,9 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         How many clusters.
     init
         Where to start: "k-means++" (rows far apart), "random" (random rows), an array of centres, or a function
-        of X, n_clusters and random_state that returns one.
+        of X, n_clusters and random_state that returns one. From 16,384 complete rows on, "k-means++" draws from a
+        sample, clusters samples of up to a quarter of the rows, and starts from the centres that these have come to;
+        where all rows cost more than a sample has told, it draws from all of them instead.
     n_init
         How many starts, of which the best is kept; "auto" is 10 for "random" and for a function, else 1.
     max_iter
@@ -83,9 +85,10 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     inertia_
         Sum of weighted squared distances to the nearest centre.
     n_iter_, converged_, reason_
-        How the best start ended: "converged", "max_iter", "stopped" or "interrupted" (Ctrl-C).
+        How the best start ended: "converged", "max_iter", "stopped" or "interrupted" (Ctrl-C). Iterations are passes
+        over all rows, without those over samples.
     trace_
-        Free energy at the start of each iteration, and at the end: minus the inertia, up to a constant.
+        Free energy of all rows at the start of each iteration, and at the end: minus the inertia, up to a constant.
     cluster_weights_
         (n_clusters,) weight of the rows in each cluster, of all batches together after `partial_fit`.
 

@@ -17,6 +17,8 @@ from latently.learn.kmeans.small import SMALL_WORK, is_small, small_runs
 from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
+# From so many rows on a single run starts from samples: they take longer than the run on fewer.
+LONG = 1 << 14
 # How many starts are tried on a sample of a long table.
 N_TRIED = 4
 
@@ -41,7 +43,7 @@ def best_run(
 
     def one(rng: np.random.RandomState) -> Run:
         own = table if len(starts) == 1 else replace(table, source=table.source.fresh())
-        sampled = drawn and not frame.missing and sample_sizes(n, d, k)
+        sampled = drawn and not frame.missing and n >= LONG and sample_sizes(n, d, k)
         start = coarse_start(own, frame, k, seeds(rng, N_TRIED)) if sampled else None
         if start is None:
             start = start_centres(init, start_table(init, own, rng), frame, k, rng)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from latently.data.sources.chunks import ArraySource
 from latently.distributions.inputs import Array
 from latently.learn.engine.em import Fit
+from latently.learn.engine.restarts import first_best
 from latently.learn.engine.start import rows_at
 from latently.learn.kmeans.model import LloydModel, LloydParams, LloydStatistics
 from latently.learn.kmeans.rows import Frame, Table, distances_to, most_rows
@@ -20,7 +21,8 @@ from latently.learn.kmeans.stored import START_BYTES
 SAMPLE_ROWS, SAMPLE_PER_CLUSTER, GROWTH = 1024, 64, 4
 # Standard errors by which the cost of all rows may be above what the largest sample has told.
 _ERRORS = 3.0
-_TRIAL = 10  # iterations that tell which start is best
+# Iterations that tell which start is best, and a tolerance at which little is left to do with more rows.
+_TRIAL, _TOL = 10, 1e-5
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,20 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     then cost more than they have told, or clusters are without rows.
     """
     samples = _samples(table, frame, k, starts[0])
-    if not samples or samples[0].n_weighted < k:
+    if not samples:
         return None
-    fits = [_climb(samples[0], samples[0].spread(k, rng), max_iter=_TRIAL) for rng in starts]
-    fit = max(fits, key=lambda fit: fit.trace[-1])
+    few = samples[0]
+    tried = [_climb(few, few.spread(k, rng), max_iter=_TRIAL)[1] for rng in starts]
+    centres, told = first_best(tried, lambda fit: fit.trace[-1]).params.centres, np.inf
     for sample in samples:
-        fit = _climb(sample, fit.params.centres)
-    model = LloydModel(frame, fit.params.centres, once=True)
-    whole = labelled(model, fit.params.centres, table, keep_memos=False, told=False, summed=False).stats
-    seen = whole.cost / whole.rows <= fit.stats.cost / fit.stats.rows * _margin(samples, fit.params.centres)
-    return fit.params.centres if seen and fit.stats.weight.all() else None
+        begun, fit = _climb(sample, centres)
+        if begun > told or not fit.stats.weight.all():
+            return None
+        centres = fit.params.centres
+        told = _margin(few, len(sample.table.X), centres) * fit.stats.cost / fit.stats.rows
+    model = LloydModel(frame, centres, once=True)
+    whole = labelled(model, centres, table, keep_memos=False, told=False, summed=False).stats
+    return centres if whole.cost <= told * whole.rows else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,27 +82,30 @@ class _Sample:
     table: Table
     frame: Frame
 
-    @property
-    def n_weighted(self) -> int:
-        return self.table.source.totals()[1]
-
     def spread(self, k: int, rng: np.random.RandomState) -> Array:
         return spread_start(self.table.X, self.table.source, self.frame, k, rng)
 
 
-def _climb(sample: _Sample, start: Array, **settings: int) -> Fit[LloydParams, LloydStatistics]:
-    return climb(Settings(**settings), sample.table, sample.frame, start)[1]
+def _climb(sample: _Sample, start: Array, **settings: int) -> tuple[float, Fit[LloydParams, LloydStatistics]]:
+    """The cost of a row at the start, and where K-means of the sample ends."""
+    model, fit = climb(Settings(tol=_TOL, **settings), sample.table, sample.frame, start)
+    return -fit.trace[0] / fit.stats.rows - model.per_row, fit
 
 
 def _samples(table: Table, frame: Frame, k: int, rng: np.random.RandomState) -> list[_Sample]:
-    """Samples of growing size, each out of the next, so that one pass over the table is enough."""
-    sizes, samples = sample_sizes(*table.X.shape, k), list[_Sample]()
-    while sizes:
-        size = sizes.pop()
-        places = _places(len(samples[-1].table.X) if samples else table.X.shape[0], size, rng)
-        rows, weights = rows_at(samples[-1].table.source if samples else table.source, places)
-        samples.append(_Sample(_table(rows, weights, k), replace(frame, rows=size)))
-    return samples[::-1]
+    """Samples of growing size, each out of the next, so that one pass over the table is enough.
+
+    None at all where fewer rows than clusters have weight.
+    """
+    *smaller, largest = sample_sizes(*table.X.shape, k) or [0]
+    drawn = [rows_at(table.source, _places(table.X.shape[0], largest, rng))] if largest else []
+    for size in reversed(smaller):
+        rows, weights = drawn[-1]
+        places = _places(len(rows), size, rng)
+        drawn.append((rows[places], weights[places]))
+    if not drawn or np.count_nonzero(drawn[-1][1]) < k:
+        return []
+    return [_Sample(_table(rows, weights, k), replace(frame, rows=len(rows))) for rows, weights in reversed(drawn)]
 
 
 def _places(n: int, size: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
@@ -109,12 +118,11 @@ def _table(rows: Array, weights: Array, k: int) -> Table:
     return Table(rows, ArraySource(rows, counted, most_rows(k * rows.shape[1])))
 
 
-def _margin(samples: Sequence[_Sample], centres: Array) -> float:
-    """By how much the cost of a row may be above what the largest sample has told, as a factor.
+def _margin(few: _Sample, rows: int, centres: Array) -> float:
+    """By how much the cost of another row may be above what so many rows have told, as a factor.
 
-    The costs of the smallest sample tell the standard error; a sample's own centres are nearer to it than to others.
+    The costs of a few rows tell the standard error; a sample's own centres are nearer to it than to others.
     """
-    few, rows = samples[0], len(samples[-1].table.X)
     costs = distances_to(centres + few.frame.origin, few.table).min(axis=1) ** 2
     spread = costs.std() / costs.mean() if costs.any() else 0.0
     return float(1 + _ERRORS * spread / np.sqrt(rows) + 2 * len(centres) / rows)
