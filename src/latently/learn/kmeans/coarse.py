@@ -19,8 +19,9 @@ from latently.learn.kmeans.stored import START_BYTES
 
 # Rows that tell a good start from a bad one, at least; each sample has so many times the rows of the one before.
 SAMPLE_ROWS, SAMPLE_PER_CLUSTER, GROWTH = 1024, 64, 4
-# Standard errors by which the cost of all rows may be above what the largest sample has told.
-_ERRORS = 3.0
+# Standard errors by which the cost of other rows may be above what a sample has told, and rows that each centre is
+# worth: where clusters overlap, centres follow the sample they are of.
+_ERRORS, _PARAMETERS = 3.0, 8.0
 # Iterations that tell which start is best, and a tolerance at which little is left to do with more rows.
 _TRIAL, _TOL = 10, 1e-5
 
@@ -125,4 +126,4 @@ def _margin(few: _Sample, rows: int, centres: Array) -> float:
     """
     costs = distances_to(centres + few.frame.origin, few.table).min(axis=1) ** 2
     spread = costs.std() / costs.mean() if costs.any() else 0.0
-    return float(1 + _ERRORS * spread / np.sqrt(rows) + 2 * len(centres) / rows)
+    return float(1 + _ERRORS * spread / np.sqrt(rows) + _PARAMETERS * len(centres) / rows)
