@@ -27,10 +27,11 @@ from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
-from latently.learn.kmeans.model import LloydModel, LloydStatistics, is_worth_bounds
+from latently.learn.kmeans.best import best_run
+from latently.learn.kmeans.model import LloydModel, LloydStatistics
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
-from latently.learn.kmeans.run import best_run, labelled
+from latently.learn.kmeans.run import labelled
 from latently.learn.kmeans.start import given_start, start_centres
 from latently.learn.kmeans.stored import read_table, start_table
 
@@ -53,7 +54,9 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         How many clusters.
     init
         Where to start: "k-means++" (rows far apart), "random" (random rows), an array of centres, or a function
-        of X, n_clusters and random_state that returns one.
+        of X, n_clusters and random_state that returns one. From 16,384 complete rows on, "k-means++" draws from a
+        sample, clusters samples of up to a quarter of the rows, and starts from the centres that these have come to;
+        where all rows cost more than a sample has told, it draws from all of them instead.
     n_init
         How many starts, of which the best is kept; "auto" is 10 for "random" and for a function, else 1.
     max_iter
@@ -82,9 +85,10 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     inertia_
         Sum of weighted squared distances to the nearest centre.
     n_iter_, converged_, reason_
-        How the best start ended: "converged", "max_iter", "stopped" or "interrupted" (Ctrl-C).
+        How the best start ended: "converged", "max_iter", "stopped" or "interrupted" (Ctrl-C). Iterations are passes
+        over all rows, without those over samples.
     trace_
-        Free energy at the start of each iteration, and at the end: minus the inertia, up to a constant.
+        Free energy of all rows at the start of each iteration, and at the end: minus the inertia, up to a constant.
     cluster_weights_
         (n_clusters,) weight of the rows in each cluster, of all batches together after `partial_fit`.
 
@@ -324,24 +328,21 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         table = read_table(self, X, sample_weight, reset=False, checked=False)
         centres = self.cluster_centers_.astype(np.float64)
         frame = Frame(centres.mean(axis=0), 1.0, 0.0, False, table.X.shape[0])
-        if not is_worth_bounds(centres.size, frame.rows):
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = self._by_centres(centres, frame, table, told, summed)
-            if found.stats.cost < ORDINARY:
-                return found
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self._by_centres(centres, frame, table, told, summed)
+        if found.stats.cost < ORDINARY:
+            return found
         table = read_table(self, X, sample_weight, reset=False)
         with reducing(table.source) as reduce:
             frame = frame_of(reduce, table.source.column_names, centres)
         return self._by_centres(centres, frame, table, told, summed)
 
     def _nearest(self, X: Any) -> npt.NDArray[np.int32] | None:
-        """The nearest centres of a table in memory; None if some values are not ordinary, or if bounds would pay."""
+        """The nearest centres of a table in memory; None if some values are not ordinary."""
         table = read_table(self, X, None, reset=False, checked=False)
         centres = self.cluster_centers_.astype(np.float64)
-        if is_worth_bounds(centres.size, len(table.X)):
-            return None
         origin, labels = centres.mean(axis=0), np.empty(len(table.X), np.int32)
-        model = LloydModel(Frame(origin, 1.0, 0.0, False, len(labels)), centres - origin)
+        model = LloydModel(Frame(origin, 1.0, 0.0, False, len(labels)), centres - origin, once=True)
         params = model.params(centres - origin)
 
         def one(chunk: Chunk) -> float:
@@ -358,4 +359,5 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _by_centres(self, centres: Array, frame: Frame, table: Table, told: bool | None, summed: bool) -> Run:
         start = centres - frame.origin
-        return labelled(LloydModel(frame, start), start, table, keep_memos=False, told=told, summed=summed)
+        model = LloydModel(frame, start, once=True)
+        return labelled(model, start, table, keep_memos=False, told=told, summed=summed)

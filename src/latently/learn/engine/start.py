@@ -20,10 +20,17 @@ def sample_rows(source: ChunkSource, most: int, rng: np.random.RandomState) -> t
 
     The draw depends on the seed and on the number of rows alone; the rows are picked where the chunks are.
     """
+    total = source.n_rows
+    if total is None:
+        with mapping(source) as over_chunks:
+            total = sum(over_chunks(_count))
+    return rows_at(source, np.arange(total) if total <= most else drawn_places(total, most, rng))
+
+
+def rows_at(source: ChunkSource, places: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    """The rows at some places, in order, and their weights."""
     with mapping(source) as over_chunks:
-        total = sum(over_chunks(_count)) if source.n_rows is None else source.n_rows
-        picked = np.arange(total) if total <= most else drawn_places(total, most, rng)
-        rows, weights = zip(*over_chunks(partial(_picked, picked)), strict=True)
+        rows, weights = zip(*over_chunks(partial(_picked, places)), strict=True)
     return np.concatenate(rows), np.concatenate(weights)
 
 

@@ -1,32 +1,17 @@
 """K-means of a table in memory, as other models start from it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from latently.data.sources.chunks import ArraySource
 from latently.distributions.inputs import Array
 from latently.learn.engine.reduce import reducing
+from latently.learn.kmeans.best import best_run
+from latently.learn.kmeans.coarse import Settings, coarse_start
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import Table, frame_of, most_rows
-from latently.learn.kmeans.run import best_run
-
-# Rows that tell a good start from a bad one.
-SAMPLE_ROWS, SAMPLE_PER_CLUSTER = 2048, 64
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a run asks of an estimator, at the defaults of K-means."""
-
-    tol: float = 1e-4
-    max_iter: int = 300
-    verbose: int = 0
-    empty: str = "split"
-    is_start: bool = True
-    """A start that is stopped is made again: it need not be stored in a checkpoint."""
 
 
 def clustered(X: Array, weights: Array | None, k: int, starts: Sequence[np.random.RandomState]) -> Run:
@@ -56,17 +41,10 @@ def clustered(X: Array, weights: Array | None, k: int, starts: Sequence[np.rando
     >>> np.sort(clustered(rows, None, 2, [np.random.RandomState(0)]).centres.ravel())
     array([ 0.5, 10.5])
     """
-    few = max(SAMPLE_ROWS, SAMPLE_PER_CLUSTER * k)
-    if len(starts) == 1 or len(X) <= 2 * few:
-        return _best(X, weights, k, "k-means++", starts)
-    picked = np.sort(starts[0].choice(len(X), few, replace=False))
-    chosen = _best(X[picked], None if weights is None else weights[picked], k, "k-means++", starts)
-    return _best(X, weights, k, chosen.centres, starts[:1])
-
-
-def _best(X: Array, weights: Array | None, k: int, init: Any, starts: Sequence[np.random.RandomState]) -> Run:
     table = Table(X, ArraySource(X, weights, most_rows(k * X.shape[1])))
     with reducing(table.source) as reduce:
         frame = frame_of(reduce, table.source.column_names, None, len(X))
-    best = best_run(Settings(), init, table, frame, k, starts)
+    start = coarse_start(table, frame, k, starts)
+    init, few = ("k-means++", starts) if start is None else (start + frame.origin, starts[:1])
+    best = best_run(Settings(), init, table, frame, k, few)
     return replace(best, centres=best.centres + frame.origin)

@@ -91,6 +91,8 @@ class LloydModel:
     again
         For a second look at the rows: a cluster without rows is then given one that lies far from its centre.
         None to let its centre stay where it is.
+    once
+        For a single pass: bounds pay only from pass to pass.
 
     Examples
     --------
@@ -103,10 +105,11 @@ class LloydModel:
     (1.0, array([2., 1.]))
     """
 
-    def __init__(self, frame: Frame, start: Array, again: Reduce | None = None) -> None:
+    def __init__(self, frame: Frame, start: Array, again: Reduce | None = None, *, once: bool = False) -> None:
         self.frame = frame
         self.again = again
-        self.groups = Groups.of(start) if not frame.missing and is_worth_bounds(start.size, frame.rows) else None
+        bounded = not (once or frame.missing) and is_worth_bounds(start.size, frame.rows)
+        self.groups = Groups.of(start) if bounded else None
         K, d = start.shape
         self.per_row = d / 2 * math.log(math.pi) + math.log(K)
 

@@ -1,6 +1,5 @@
 """One run of K-means, from a start to labels."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,26 +11,31 @@ from latently.learn.checkpoint.checkpoint import is_checkpointing
 from latently.learn.engine.em import Fit, Hook, Step, em
 from latently.learn.engine.progress import both, progress
 from latently.learn.engine.reduce import mapping, reducing
-from latently.learn.engine.restarts import best_of, first_best
 from latently.learn.kmeans.incremental import IncrementalModel, climbed
 from latently.learn.kmeans.model import LloydModel, LloydParams, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.result import Run
-from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table, Unread
-from latently.learn.kmeans.small import SMALL_WORK, is_small, small_runs
-from latently.learn.kmeans.start import start_centres
-from latently.learn.kmeans.stored import start_table
+from latently.learn.kmeans.rows import Frame, Table, Unread
 
 Array = npt.NDArray[np.float64]
 
 
 def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: Hook | None) -> Run:
     """Iterate from the start until the centres stand still; `settings` are the estimator's."""
+    model, fit = climb(settings, table, frame, start, on_iteration)
+    done = labelled(model, fit.params.centres, table)
+    return replace(done, trace=fit.trace, n_iter=fit.n_iter, converged=fit.converged, reason=fit.reason)
+
+
+def climb(
+    settings: Any, table: Table, frame: Frame, start: Array, on_iteration: Hook | None = None
+) -> tuple[LloydModel, Fit[LloydParams, LloydStatistics]]:
+    """The iterations of a run, without its labels."""
     tol = settings.tol * frame.variance
-    if _is_plain(settings, on_iteration) and (chunk := _one_chunk(table, frame, start)) is not None:
-        model = LloydModel(frame, start)
-        whole = climbed(model, start, chunk, tol, settings.max_iter)
+    if is_plain(settings, on_iteration) and (chunk := _one_chunk(table, frame, start)) is not None:
+        plain = LloydModel(frame, start)
+        whole = climbed(plain, start, chunk, tol, settings.max_iter)
         if whole is not None:
-            return _ended(model, whole, table)
+            return plain, whole
     with reducing(table.source) as reduce, progress("k-means", settings.max_iter, settings.verbose) as bar:
         kept = _is_kept(table, frame, start) and not is_checkpointing()
         kind = IncrementalModel if kept else LloydModel
@@ -45,18 +49,13 @@ def run(settings: Any, table: Table, frame: Frame, start: Array, on_iteration: H
             stop=lambda step: _shift(step) <= tol,
             on_iteration=both(bar, lines, on_iteration),
         )
-    return _ended(model, fit, table)
+    return model, fit
 
 
-def _is_plain(settings: Any, on_iteration: Hook | None) -> bool:
+def is_plain(settings: Any, on_iteration: Hook | None) -> bool:
     """Whether nobody looks at single iterations."""
     stored = is_checkpointing() and not getattr(settings, "is_start", False)
     return not stored and not settings.verbose and on_iteration is None
-
-
-def _ended(model: LloydModel, fit: Fit[LloydParams, LloydStatistics], table: Table) -> Run:
-    done = labelled(model, fit.params.centres, table)
-    return replace(done, trace=fit.trace, n_iter=fit.n_iter, converged=fit.converged, reason=fit.reason)
 
 
 def _is_kept(table: Table, frame: Frame, start: Array) -> bool:
@@ -70,37 +69,6 @@ def _one_chunk(table: Table, frame: Frame, start: Array) -> Chunk | None:
     if not _is_kept(table, frame, start) or len(table.source) > 1:  # type: ignore[arg-type]
         return None
     return next(iter(table.source))
-
-
-def best_run(
-    settings: Any,
-    init: Any,
-    table: Table,
-    frame: Frame,
-    k: int,
-    starts: Sequence[np.random.RandomState],
-    on_iteration: Hook | None = None,
-) -> Run:
-    """The best of several runs, one for each generator; those over small tables are run side by side."""
-    plain, drawn = _is_plain(settings, on_iteration), isinstance(init, str) and init == "k-means++"
-    if plain and drawn and is_small(table, frame, k):
-        runs = small_runs(settings, table, frame, k, starts)
-        if runs is not None:
-            return first_best(runs, _score)
-
-    def one(rng: np.random.RandomState) -> Run:
-        own = table if len(starts) == 1 else replace(table, source=table.source.fresh())
-        start = start_centres(init, start_table(init, own, rng), frame, k, rng)
-        return run(settings, own, frame, start, on_iteration)
-
-    n, d = table.X.shape
-    small = n <= CHUNK_ROWS and not settings.verbose and on_iteration is None
-    # a run that takes less time than it takes to wake a thread is better done here
-    return best_of(one, starts, _score, side_by_side=small and n * k * d > SMALL_WORK)
-
-
-def _score(done: Run) -> float:
-    return -done.stats.cost
 
 
 def labelled(
