@@ -6,14 +6,15 @@ import numpy as np
 from numba import njit
 
 BLOCK = 512  # rows that are coded column by column, while they are in the cache
-MOST_CELLS = 4096
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def cell_of(x, low, scale, n_cells):
     """Cell of an even grid that a value is in; never a lower one for a greater value."""
     t = (x - low) * scale
-    return min(int(t), n_cells - 1) if 0 < t < MOST_CELLS else (n_cells - 1 if t >= MOST_CELLS else 0)
+    if not t > 0:
+        return 0
+    return int(t) if t < n_cells else n_cells - 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -30,17 +31,14 @@ def fill_cells(edges, n_cells, upto):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
-def encode(X, edges, offsets, n_bins, is_cat, out):
+def encode(X, edges, offsets, n_bins, is_cat, upto, lows, scales, out):
     """Code of each value: how many of the edges of its column are below it; n_bins for a missing one.
 
     Column f has n_bins[f] - 1 edges from offsets[f] on. A category is its own code. An edge in a lower cell of a grid
     than a value is below it, and one in a higher cell is not, so those in the same cell alone are compared with it.
+    `upto` (d, cells + 1), zeros, and `lows` and `scales` (d,) are space for the grids.
     """
-    (n, d), most = X.shape, 1
-    for size in n_bins:
-        most = max(most, size)
-    n_cells = max(1, min(MOST_CELLS, n // 4, 4 * most))
-    upto, lows, scales = np.zeros((d, n_cells + 1), np.int32), np.zeros(d), np.zeros(d)
+    (n, d), n_cells = X.shape, upto.shape[1] - 1
     for f in range(d):
         if n_bins[f] > 1 and not is_cat[f]:
             own = edges[offsets[f] : offsets[f] + n_bins[f] - 1]

@@ -3,6 +3,9 @@
 Columns are codes in the order of their values; the last code of a column, `n_bins[f]`, stands for a missing value.
 Statistics of a bin are weights by class (`y` holds class codes), or sums of the columns of `T` (the first is the
 weight itself, or the indicators of the classes of several outputs); with `CHECKS_COUNTS` the number of rows follows.
+
+`general` is None where all columns are numbers, no value is missing and cuts are tried without conditions: what only
+other tables need is not compiled then.
 """
 
 import numpy as np
@@ -325,7 +328,7 @@ def impurity_of(stats, starts, criterion, T, w, m):
         for i in range(m):
             value = T[i, o + 1] / w[i]
             if criterion == SQUARED:
-                total += w[i] * (value - mean) ** 2
+                total += w[i] * (value - mean) * (value - mean)
             elif value > 0:
                 total += w[i] * value * np.log(value / mean)
     return total / weight / n_out
@@ -346,18 +349,12 @@ def draw_cut(seed, step, lows, highs, bins, n):
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, best_f, best_list):
-    """Keep a cut if it is the best so far."""
+def better(found, f, bins, n, lows, highs, threshold, best_i, best_f):
+    """Keep a cut of numbers if it is the best so far."""
     cut = int(found[1])
     if cut < 0:
         return
     best_f[WORTH], best_i[FEATURE], best_i[MISSING_LEFT], best_i[N_LISTED] = found[0], f, int(found[2]), -1
-    if is_cat:
-        for i in range(cut + 1):
-            best_list[i] = listed[i]
-        best_i[N_LISTED] = cut + 1
-        best_f[THRESHOLD], best_i[CUT] = 0.0, -1
-        return
     best_i[CUT] = bins[cut]
     if cut == n - 1:
         best_f[THRESHOLD] = np.inf
@@ -369,42 +366,77 @@ def better(found, f, bins, n, listed, is_cat, lows, highs, threshold, best_i, be
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def n_orders(is_cat, starts):
-    """In how many orders categories are tried: by the mean of y, or by the share of each class."""
-    return starts[-1] if is_cat and len(starts) > 1 and starts[-1] > 2 else 1
+def better_group(found, f, listed, best_i, best_f, best_list):
+    """Keep a group of categories if it is the best so far."""
+    cut = int(found[1])
+    if cut < 0:
+        return
+    best_f[WORTH], best_i[FEATURE], best_i[MISSING_LEFT], best_i[N_LISTED] = found[0], f, 0, cut + 1
+    for i in range(cut + 1):
+        best_list[i] = listed[i]
+    best_f[THRESHOLD], best_i[CUT] = 0.0, -1
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, best_i, best_f, best_list):
-    """Try the cuts of a column whose n bins in `space` are filled."""
-    _, n_bins, offsets, lows, highs, is_cat, signs = table
-    hist, _, bins, listed, left, right, _, found, miss, keys, places = space
-    size, lo, hi, threshold, at = n_bins[f], lows[offsets[f] :], highs[offsets[f] :], np.nan, -1
-    has_missing = bins[n - 1] == size and not is_cat[f]
+def start_from(found, best_f):
+    """Let a search begin at what is the best so far."""
     found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
+
+
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def try_groups(f, hist, bins, n, starts, stats, whole, real, bounds, space, general, best_i, best_f, best_list):
+    """Try the groups of categories whose n bins are filled: in the order of the mean of y, or of each class's share."""
+    (signs, listed, miss, _), found = general, space[6]
+    orders = starts[-1] if len(starts) > 1 and starts[-1] > 2 else 1
+    for k in range(orders):
+        start_from(found, best_f)
+        by_share(hist, bins, n, k + (orders == 1), starts, space[7], space[8], listed)
+        scan(hist, listed, n, stats, miss, False, whole, real, starts, signs[f], bounds[0], bounds[1], space[3],
+             space[4], -1, found)  # fmt: skip
+        better_group(found, f, listed, best_i, best_f, best_list)
+
+
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def try_numbers(f, table, n, starts, stats, whole, real, seed, step, bounds, space, general, best_i, best_f):
+    """Try the cuts of a column of numbers, some of which may be missing, on the conditions of the setting."""
+    _, n_bins, offsets, lows, highs, _ = table
+    (hist, bins), (signs, _, miss, _) = (space[0], space[2]), general
+    lo, hi, threshold, at, found = lows[offsets[f] :], highs[offsets[f] :], np.nan, -1, space[6]
+    start_from(found, best_f)
+    has_missing = bins[n - 1] == n_bins[f]
     if has_missing:
         n -= 1
         for s in range(len(miss)):
-            miss[s] = hist[size, s]
-    if whole[PLAIN] and not is_cat[f] and signs[f] == 0 and not has_missing:
+            miss[s] = hist[n_bins[f], s]
+    if whole[RANDOM] and n > 1:
+        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
+    scan(hist, bins, n, stats, miss, has_missing, whole, real, starts, signs[f], bounds[0], bounds[1], space[3],
+         space[4], at, found)  # fmt: skip
+    better(found, f, bins, n, lo, hi, threshold, best_i, best_f)
+
+
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def is_ordered(f, table, general):
+    """Whether a column is of numbers without a monotone constraint."""
+    return general is None or (table[5][f] == 0 and general[0][f] == 0)
+
+
+@njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def try_bins(f, table, n, starts, stats, whole, real, seed, step, bounds, space, general, best_i, best_f, best_list):
+    """Try the cuts of a column whose n bins in `space` are filled."""
+    _, n_bins, offsets, lows, highs, is_cat = table
+    hist, bins, found = space[0], space[2], space[6]
+    if general is None or (whole[PLAIN] and bins[n - 1] != n_bins[f] and is_ordered(f, table, general)):
+        start_from(found, best_f)
         if whole[BY_CLASS]:
-            scan_gini(hist, bins, n, stats, left, right, found)
+            scan_gini(hist, bins, n, stats, space[3], space[4], found)
         else:
             scan_squared(hist, bins, n, stats, found)
-        better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
-        return
-    if whole[RANDOM] and not is_cat[f] and n > 1:
-        threshold, at = draw_cut(seed, step, lo, hi, bins, n)
-    orders = n_orders(is_cat[f], starts)
-    for k in range(orders):
-        found[0], found[1], found[2] = best_f[WORTH], -1.0, 0.0
-        order = bins
-        if is_cat[f]:
-            by_share(hist, bins, n, k + (orders == 1), starts, keys, places, listed)
-            order = listed
-        scan(hist, order, n, stats, miss, has_missing, whole, real, starts, signs[f], bounds[0], bounds[1], left, right,
-             at, found)  # fmt: skip
-        better(found, f, bins, n, listed, is_cat[f], lo, hi, threshold, best_i, best_f, best_list)
+        better(found, f, bins, n, lows[offsets[f] :], highs[offsets[f] :], np.nan, best_i, best_f)
+    elif is_cat[f]:
+        try_groups(f, hist, bins, n, starts, stats, whole, real, bounds, space, general, best_i, best_f, best_list)
+    else:
+        try_numbers(f, table, n, starts, stats, whole, real, seed, step, bounds, space, general, best_i, best_f)
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -445,15 +477,15 @@ def sort_column(codes, rows, start, stop, f, n_bins, counts, keys):
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_sorted, near_T, near_y):
+def sort_columns(table, rows, start, stop, T, y, w, by_class, counts, keys, is_sorted, near_T, near_y, general):
     """Sort the rows of a node by each column that can be, and copy their targets; the last list is the places.
 
     T, y and w are in the order of the rows.
     """
-    codes, n_bins, _, _, _, is_cat, signs = table
+    codes, n_bins = table[0], table[1]
     m, d = stop - start, codes.shape[1]
     for f in range(d):
-        is_sorted[f] = is_cat[f] == 0 and signs[f] == 0 and n_bins[f] < MOST_CODES
+        is_sorted[f] = n_bins[f] < MOST_CODES and is_ordered(f, table, general)
         if is_sorted[f]:
             is_sorted[f] = sort_column(codes, rows, start, stop, f, n_bins[f], counts, keys[f])
     is_sorted[d] = True
@@ -533,14 +565,14 @@ def cut_gini(keys, a, b, near_y, near, total, least, left, right, found):
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, best_i, best_f):
     """Try the cuts of a column that is sorted; give whether it varies among the rows."""
-    _, _, offsets, lows, highs, _, _ = table
-    found = space[7]
+    _, _, offsets, lows, highs, _ = table
+    found = space[6]
     if keys[a] >> S16 == keys[b - 1] >> S16:
         return False
     found[0] = best_f[WORTH]
     if whole[BY_CLASS]:
-        n_classes = len(space[4]) - whole[CHECKS_COUNTS]  # the last entry may count rows
-        left, right = space[4][:n_classes], space[5][:n_classes]
+        n_classes = len(space[3]) - whole[CHECKS_COUNTS]  # the last entry may count rows
+        left, right = space[3][:n_classes], space[4][:n_classes]
         cut_gini(keys, a, b, near_y, near_T, stats, whole[MIN_LEAF], left, right, found)
     else:
         cut_squared(keys, a, b, near_T, stats, whole[MIN_LEAF], found)
@@ -555,11 +587,10 @@ def search_sorted(f, table, keys, a, b, near_T, near_y, stats, whole, space, bes
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def sorted_here(f, table, rows, start, stop, counts, keys):
+def sorted_here(f, table, rows, start, stop, counts, keys, general):
     """Sort the rows of a node by a column where that is less work than its bins; give whether that was done."""
-    codes, n_bins, _, _, _, is_cat, signs = table
-    m, size = stop - start, n_bins[f]
-    if is_cat[f] != 0 or signs[f] != 0 or size >= MOST_CODES:
+    codes, m, size = table[0], stop - start, table[1][f]
+    if size >= MOST_CODES or not is_ordered(f, table, general):
         return False
     if m <= FEW:
         return sort_few(codes, rows, start, stop, f, size, keys)
@@ -569,8 +600,8 @@ def sorted_here(f, table, rows, start, stop, counts, keys):
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, features, space, lists, base, best_i,
-           best_f, best_list):  # fmt: skip
+def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, features, space, general, lists, base,
+           best_i, best_f, best_list):  # fmt: skip
     """Find the best split of a node among columns drawn by its seed; with base >= 0 there are sorted columns."""
     keys, is_sorted, near_T, near_y, scratch, counts, its_T, _, _ = lists
     d, m, visited, varied, hist, bins = len(features), stop - start, 0, 0, space[0], space[2]
@@ -586,18 +617,18 @@ def search(table, rows, start, stop, targets, stats, whole, real, seed, bounds, 
         f = features[visited]
         visited += 1
         kept = base >= 0 and is_sorted[f]
-        if kept or (whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch)):
+        if kept or (whole[PLAIN] and sorted_here(f, table, rows, start, stop, counts, scratch, general)):
             a = start - base if kept else 0
             varied += search_sorted(f, table, keys[f] if kept else scratch, a, a + m, near_T if kept else its_T,
                                     near_y if kept else targets[1], stats, whole, space, best_i, best_f)  # fmt: skip
         else:
             n = filled(table[0], rows, start, stop, f, table[1][f], targets[1], targets[0], targets[2][:m],
-                       whole[BY_CLASS], whole[CHECKS_COUNTS], targets[3], hist, space[1], space[9], space[10],
+                       whole[BY_CLASS], whole[CHECKS_COUNTS], targets[3], hist, space[1], space[7], space[8],
                        bins)  # fmt: skip
             varied += n > 1
             if n > 1:
                 try_bins(f, table, n, targets[3], stats, whole, real, seed, np.uint64(d + visited), bounds, space,
-                         best_i, best_f, best_list)  # fmt: skip
+                         general, best_i, best_f, best_list)  # fmt: skip
             for i in range(n):
                 for s in range(hist.shape[1]):
                     hist[bins[i], s] = 0.0
@@ -741,7 +772,8 @@ def write_leaf(made, node, start, k, weight, impurity, stats, bounds, by_class):
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
-def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space, own, current, columns):
+def grow_tree(table, rows, targets, whole, real, made, waiting, space, general, own, current,
+              columns):  # fmt: skip
     """Grow a tree on `rows`, which end up in the order of the leaves; give the number of nodes.
 
     `made` gets (nodes, 8) whole numbers: feature, first child, whether a missing value goes left (-1: none is missing),
@@ -749,14 +781,14 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
     floats: threshold, impurity, weight; and (nodes, s) statistics. `waiting` has the root. Other arrays are space to
     work in. Nothing is allocated here, so that no counts of references need to be compiled.
     """
-    codes, n_bins, _, _, _, _, signs = table
+    codes, n_bins = table[0], table[1]
     T, y, w, starts = targets
     nodes, floats, _ = made
     frontier, seeds, gains, limit = waiting  # node, start, stop, depth; seed; gain, infinite if not known; bounds
     node_T, node_y, node_w, _ = own
     goes_left, spare, best_i, best_f, bounds, best_list, stats, features = current
     keys, is_sorted, near_T, near_y, _, counts, _, sides, spare_keys = columns
-    left, lookup, width, size, room = space[4], space[6], len(space[4]), len(space[6]), len(sides)
+    left, lookup, width, size, room = space[3], space[5], len(space[3]), len(space[5]), len(sides)
     d, by_class, criterion = codes.shape[1], whole[BY_CLASS] == 1, whole[CRITERION]
     base, end = -1, -1  # columns are sorted below a node from row `base` to row `end`
     n_nodes, n_open, n_leaves, by_gain = np.int64(1), np.int64(1), 0, whole[MAX_LEAVES] > 0
@@ -783,17 +815,19 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
             base = -1
             if FEW < k <= room and size <= 64 * k:
                 sort_columns(table, rows, start, stop, node_T, node_y, node_w, by_class, counts, keys, is_sorted,
-                             near_T, near_y)  # fmt: skip
+                             near_T, near_y, general)  # fmt: skip
                 base, end = start, stop
-        search(table, rows, start, stop, own, stats, whole, real, seed, bounds, features, space, columns, base, best_i,
-               best_f, best_list)  # fmt: skip
+        search(table, rows, start, stop, own, stats, whole, real, seed, bounds, features, space, general, columns, base,
+               best_i, best_f, best_list)  # fmt: skip
         f = best_i[FEATURE]
         if f < 0:
             continue
         gain = (best_f[WORTH] - worth(criterion, stats, starts)) / real[TOTAL_WEIGHT]
         n_left = side_of(codes, rows, start, stop, n_bins[f], best_i, best_list, lookup, goes_left)
-        if gain + EPS < real[MIN_DECREASE] or (len(critical) > 0 and not significant(
-                goes_left, k, node_y, node_T, node_w, by_class, starts, stats, impurity, left, critical)):  # fmt: skip
+        if gain + EPS < real[MIN_DECREASE]:
+            continue
+        if general is not None and len(general[3]) > 0 and not significant(
+                goes_left, k, node_y, node_T, node_w, by_class, starts, stats, impurity, left, general[3]):  # fmt: skip
             continue
         n_leaves -= 1
         if by_gain and not known:
@@ -801,9 +835,11 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
             gains[n_open] = gain
             n_open += 1
             continue
-        middle = 0.0
-        if signs[f] != 0:
-            middle = middle_of(goes_left, k, node_y, node_T, node_w, by_class, starts, stats, left)
+        middle, sign = 0.0, 0
+        if general is not None:
+            sign = np.int64(general[0][f])
+            if sign != 0:
+                middle = middle_of(goes_left, k, node_y, node_T, node_w, by_class, starts, stats, left)
         parted(rows, start, stop, goes_left, spare)
         if base >= 0 and depth + 1 < whole[MAX_DEPTH] and max(n_left, k - n_left) >= whole[MIN_SPLIT]:
             part_keys(keys, is_sorted, start - base, stop - base, goes_left, sides, spare_keys)
@@ -814,14 +850,15 @@ def grow_tree(table, rows, targets, whole, real, critical, made, waiting, space,
         elif (base >= 0 and is_sorted[f]) or not lost_any(codes, rows, start, stop, f, n_bins[f]):
             nodes[node, 2] = -1
         open_children(n_open, n_nodes, start, start + n_left, stop, depth + 1, seed, np.uint64(4 * d + 7), bounds,
-                      middle, signs[f], waiting)  # fmt: skip
+                      middle, sign, waiting)  # fmt: skip
         n_open += 2
         n_nodes += 2
     return n_nodes
 
 
 @njit(nogil=True, cache=True, _nrt=False, error_model="numpy", no_cfunc_wrapper=True)
-def split_sums(H, table, starts, stats, whole, real, seed, features, bounds, space, best_i, best_f, best_list):
+def split_sums(H, table, starts, stats, whole, real, seed, features, bounds, space, general, best_i, best_f,
+               best_list):  # fmt: skip
     """Find the best split of a node from the bins of all of its columns, H (d, bins, s), as `search` would."""
     n_bins, bins = table[1], space[2]
     d, _, width = H.shape
@@ -843,5 +880,5 @@ def split_sums(H, table, starts, stats, whole, real, seed, features, bounds, spa
                 n += 1
         if n > 1:
             varied += 1
-            try_bins(f, table, n, starts, stats, whole, real, seed, np.uint64(d + visited), bounds, space, best_i,
-                     best_f, best_list)  # fmt: skip
+            try_bins(f, table, n, starts, stats, whole, real, seed, np.uint64(d + visited), bounds, space, general,
+                     best_i, best_f, best_list)  # fmt: skip

@@ -1,7 +1,7 @@
 """Trees of two-way splits: one compiled call for each."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,11 @@ from latently.predict.tree.growth.bins import Bins
 from latently.predict.tree.growth.setting import CRITERIA, Setting
 from latently.predict.tree.growth.sides import send_unseen
 from latently.predict.tree.growth.targets import Targets
-from latently.predict.tree.growth.workspace import workspace
+from latently.predict.tree.growth.workspace import general_space, workspace
 from latently.predict.tree.model.nodes import GROUPS, LEAF, THRESHOLD, Nodes
 
 Array = NDArray[np.float64]
+_PLAIN: Final = 9  # place in the kernel's setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,18 +73,27 @@ def _grown(
     bins: Bins, codes: NDArray[Any], rows: NDArray[np.uint32], targets: Targets, w: Array, setting: Setting, seed: int,
     total: float, even: bool,
 ) -> Any:  # fmt: skip
-    table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat, setting.signs)
+    table = (codes, bins.n_bins, bins.offsets, bins.lows, bins.highs, bins.is_cat)
     goals = (targets.dense, targets.codes, w, targets.starts)
     whole = whole_setting(setting, targets, even)
-    made, waiting, *space = workspace(rows, codes.shape[1], int(bins.n_bins.max()) + 2, targets, whole)
+    size = int(bins.n_bins.max()) + 2
+    made, waiting, space, *rest = workspace(rows, codes.shape[1], size, targets, whole)
+    general = None
+    if _is_general(bins, codes, setting, whole):
+        general = general_space(setting, int(targets.starts[-1]), size, len(space[3]))
     for part, root in zip(waiting, ((0, 0, len(rows), 0), seed, np.inf, setting.bounds), strict=True):
         part[0] = root
-    critical = setting.critical(int(targets.starts[-1]))
     n = compiled.tree.grow.grow_tree(
-        table, rows, goals, whole, real_setting(setting, total), critical, made, waiting, *space
+        table, rows, goals, whole, real_setting(setting, total), made, waiting, space, general, *rest
     )
     nodes, real = (np.ascontiguousarray(part[:n].T).T for part in made[:2])  # column by column, as they are read
     return nodes, real, made[2][:n], send_unseen(nodes, real[:, 2], codes, rows, bins)
+
+
+def _is_general(bins: Bins, codes: NDArray[Any], setting: Setting, whole: NDArray[np.int64]) -> bool:
+    """Whether there is more than complete columns of numbers, cut without conditions."""
+    plain = whole[_PLAIN] and setting.significance is None and not bins.is_cat.any() and not setting.signs.any()
+    return not plain or bool((codes.max(axis=0, initial=0) == bins.n_bins).any())
 
 
 def whole_setting(setting: Setting, targets: Targets, even: bool) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ EXACT_ROWS: Final = 10_000
 """Up to so many rows every distinct value is a bin of its own, unless `max_bins` says otherwise."""
 MOST_BINS: Final = 255  # of a tree in a forest
 TREE_BINS: Final = 4095  # of a tree alone, for which no other makes up
+_MOST_CELLS: Final = 4096  # of the grid that codes are looked up by
 _SAMPLE: Final = 20_000  # rows that quantiles are taken from
 
 
@@ -49,7 +50,10 @@ class Bins:
         """Give the codes of a chunk, (n, d), in this thread."""
         out = np.empty(X.shape, dtype=self.dtype)
         rows = np.ascontiguousarray(X, dtype=np.float64)
-        compiled.tree.bins.encode(rows, self.edges, self.offsets, self.n_bins, self.is_cat, out)
+        n, d = X.shape
+        n_cells = max(1, min(_MOST_CELLS, n // 4, 4 * int(self.n_bins.max(initial=1))))
+        space = np.zeros((d, n_cells + 1), np.int32), np.zeros(d), np.zeros(d)
+        compiled.tree.bins.encode(rows, self.edges, self.offsets, self.n_bins, self.is_cat, *space, out)
         return out
 
     @property

@@ -70,7 +70,7 @@ class Job:
         """The columns as the kernels read them, without rows."""
         b = self.bins
         codes = np.empty((0, len(b.n_bins)), dtype=b.dtype)
-        return codes, b.n_bins, b.offsets, b.lows, b.highs, b.is_cat, self.setting.signs
+        return codes, b.n_bins, b.offsets, b.lows, b.highs, b.is_cat
 
     def codes(self, chunk: Chunk) -> NDArray[Any]:
         """Codes of a chunk, kept from pass to pass where there is room."""

@@ -23,7 +23,7 @@ from latently.predict.tree.growth.setting import Setting
 from latently.predict.tree.growth.sides import is_larger
 from latently.predict.tree.growth.sketch import Sketch
 from latently.predict.tree.growth.targets import Targets
-from latently.predict.tree.growth.workspace import bin_space
+from latently.predict.tree.growth.workspace import bin_space, general_space
 from latently.predict.tree.model.nodes import Nodes
 
 Array = NDArray[np.float64]
@@ -183,10 +183,11 @@ def _split(job: Job, sketch: Sketch, tree: int, node: int, bins: Array, extra: A
         return False
     best_i, best_f, best_list = np.zeros(5, dtype=np.int64), np.zeros(2), np.empty(bins.shape[1], dtype=np.int64)
     real = real_setting(setting, float(job.totals[tree]))
-    space, features = bin_space(*bins.shape[1:]), np.empty(len(bins), dtype=np.int64)
+    space, general = bin_space(*bins.shape[1:]), general_space(setting, int(starts[-1]), *bins.shape[1:])
+    features = np.empty(len(bins), dtype=np.int64)
     compiled.tree.grow.split_sums(
         bins, job.table, starts, stats, job.whole, real, np.uint64(sketch.seeds[node]), features, setting.bounds, space,
-        best_i, best_f, best_list,
+        general, best_i, best_f, best_list,
     )  # fmt: skip
     base = compiled.tree.grow.worth(int(job.whole[0]), stats, starts)
     if best_i[0] < 0 or (best_f[0] - base) / job.totals[tree] + 2.3e-16 < setting.min_impurity_decrease:

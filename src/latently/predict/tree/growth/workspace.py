@@ -5,6 +5,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from latently.predict.tree.growth.setting import Setting
 from latently.predict.tree.growth.targets import Targets
 
 _FEW: Final = 32  # the kernel's numbers of rows that are sorted
@@ -60,9 +61,14 @@ def _columns(room: int, m: int, d: int, size: int, T: NDArray[Any], y: NDArray[A
 
 
 def bin_space(size: int, width: int) -> tuple[NDArray[Any], ...]:
-    """Space for the bins of a column: sums, bits and lists of those that are not empty, two branches, their order."""
+    """Space for the bins of a column: sums, bits and a list of those that are not empty, two branches, their order."""
     return (
         np.zeros((size, width)), np.zeros((size >> 6) + 2, dtype=np.uint64), np.empty(size, dtype=np.int64),
-        np.empty(size, dtype=np.int64), np.empty(width), np.empty(width), np.zeros(size, dtype=np.int64), np.empty(3),
-        np.empty(width), np.empty(size), np.empty(size, dtype=np.int64),
+        np.empty(width), np.empty(width), np.zeros(size, dtype=np.int64), np.empty(3), np.empty(size),
+        np.empty(size, dtype=np.int64),
     )  # fmt: skip
+
+
+def general_space(setting: Setting, n_classes: int, size: int, width: int) -> tuple[NDArray[Any], ...]:
+    """Monotone constraints, space for categories (a list) and missing values (sums), and least chi-squares."""
+    return setting.signs, np.empty(size, dtype=np.int64), np.empty(width), setting.critical(n_classes)
