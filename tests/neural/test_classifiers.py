@@ -10,7 +10,6 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from latently.neural import (
-    ContrastiveGenerator,
     ConvNetClassifier,
     DomainAdversarialClassifier,
     GraphConvClassifier,
@@ -209,14 +208,3 @@ def test_masked_columns_of_mixed_types_are_filled_in():
 
 
 # generators
-
-
-def test_the_generator_covers_both_clusters_and_the_energy_is_low_there():
-    rng = np.random.default_rng(0)
-    centre = np.where(rng.uniform(size=(400, 1)) < 0.5, -3.0, 3.0)
-    X = np.hstack([centre, -centre]) + 0.4 * rng.normal(size=(400, 2))
-    model = ContrastiveGenerator(4, hidden=(32, 32), random_state=0).fit(X)
-    drawn = model.sample(500, random_state=0)
-    assert float(energy_distance(torch.from_numpy(X), torch.from_numpy(drawn))) < 0.15
-    assert 0.25 < (drawn[:, 0] > 0).mean() < 0.75
-    assert model.score_samples([[3.0, -3.0], [-3.0, 3.0]]).min() > model.score_samples([[8.0, 8.0], [-8.0, -8.0]]).max()

@@ -4,64 +4,100 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import torch
 from sklearn.base import DensityMixin
 from torch import Tensor, nn
+from torch.nn.functional import softplus
 
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
 from latently.neural.base import NON_NEGATIVE, POSITIVE, NeuralEstimator
 from latently.neural.energy.distance import energy_distance
+from latently.neural.energy.langevin import langevin
 from latently.neural.inputs import Array, Scaling, read_table
 from latently.neural.networks.mlp import mlp
 from latently.neural.training.task import Batch, Player, Task
 
+ACCEPTED = 0.6
+"""Share of Langevin steps that are to be accepted (Roberts and Rosenthal, 1998)."""
+ADAPTED = 0.1
+FLATTEST = 1e-4
+"""Standard deviation of a direction, as a share of the largest, below which it is rounding."""
+
 
 class _Competitors(nn.Module):
-    """The energy of rows, and the generator of rows from noise."""
+    """The energy of white rows, and the generator of rows from noise; both begin as those of a Gaussian."""
 
-    def __init__(self, energy: nn.Module, generator: nn.Module, n_latent: int) -> None:
+    log_step: Tensor
+
+    def __init__(self, energy: nn.Sequential, generator: nn.Sequential, n_latent: int, n_steps: int) -> None:
         super().__init__()
-        self.energy, self.generator, self.n_latent = energy, generator, n_latent
+        self.tilt, self.generator, self.n_steps = energy, generator, n_steps
+        self.skip = nn.Linear(n_latent, generator[-1].out_features, bias=False)
+        self.level = nn.Parameter(torch.zeros(1))
+        self.register_buffer("log_step", torch.zeros(()))
+        with torch.no_grad():
+            nn.init.eye_(self.skip.weight)
+            for last in (energy[-1], generator[-1]):
+                last.weight.zero_()
+                last.bias.zero_()
+
+    def energy(self, u: Tensor) -> Tensor:
+        """(n,) |u|^2 / 2, that of a Gaussian, plus what the network adds."""
+        out: Tensor = u.square().sum(dim=1) / 2 + self.tilt(u)[:, 0]
+        return out
 
     def generated(self, n: int) -> Tensor:
-        """(n, d) rows from noise."""
-        weight = next(self.generator.parameters())
-        out: Tensor = self.generator(torch.randn(n, self.n_latent, dtype=weight.dtype, device=weight.device))
+        """(n, k) rows from noise."""
+        weight = self.skip.weight
+        z = torch.randn(n, weight.shape[1], dtype=weight.dtype, device=weight.device)
+        out: Tensor = self.skip(z) + self.generator(z)
         return out
 
-    def push_and_pull(self, x: Tensor) -> Tensor:
-        """Energy of the data less that of contrastive examples."""
-        out: Tensor = self.energy(x).mean() - self.energy(self.generated(len(x)).detach()).mean()
+    def contrastive(self, n: int) -> Tensor:
+        """(n, k) generated rows, moved on under the energy; in training the length of the steps is adapted."""
+        out, accepted = langevin(self.energy, self.generated(n).detach(), float(self.log_step.exp()), self.n_steps)
+        if self.training:
+            self.log_step += ADAPTED * (accepted - ACCEPTED)
         return out
 
-    def steepness(self, x: Tensor) -> Tensor:
-        """Mean of (|gradient of the energy| - 1)^2 between the data and contrastive examples."""
-        share = torch.rand(len(x), 1, dtype=x.dtype, device=x.device)
-        between = (share * x + (1 - share) * self.generated(len(x)).detach()).requires_grad_(True)
-        (gradient,) = torch.autograd.grad(self.energy(between).sum(), between, create_graph=True)
-        return (gradient.norm(dim=1) - 1).square().mean()
+    def contrast(self, u: Tensor) -> Tensor:
+        """Energy of the data less that of contrastive examples: its gradient is that of the log-likelihood."""
+        return self.energy(u).mean() - self.energy(self.contrastive(len(u))).mean()
+
+    def told_apart(self, u: Tensor) -> Tensor:
+        """Log loss of telling data from Gaussian noise by what the network adds to the energy of noise."""
+        data, noise = self.tilt(u) + self.level, self.tilt(torch.randn_like(u)) + self.level
+        return softplus(data).mean() + softplus(-noise).mean()
+
+
+class _EnergyFitted:
+    white_: Array
 
 
 @stores_parameters
-class ContrastiveGenerator(DensityMixin, NeuralEstimator):
+class ContrastiveGenerator(_EnergyFitted, DensityMixin, NeuralEstimator):
     """An energy model of a table, trained against a generator.
 
-    Where Gibbs sampling cannot draw contrastive examples, a generator learns to: the energy of the data is pushed down
-    and that of generated rows is pulled up, while the generator learns to produce rows of low energy. A penalty keeps
-    the gradient of the energy near one between the two, so that neither runs away.
+    The energy is |u|^2 / 2 + f(u), of rows u that are turned and scaled to covariance one: that of a Gaussian, and what
+    a network f adds. Where Gibbs sampling cannot draw contrastive examples, a generator learns to, by the energy
+    distance between its rows and the data; Langevin steps under the energy move them on. The energy of the data is
+    pushed down and that of contrastive examples is pulled up, which is the gradient of the likelihood. Beside that,
+    f learns to tell the data from Gaussian noise by log loss (Gutmann and Hyvarinen, 2010): the best f is the same, and
+    this one sees all of the space, not only where draws are.
 
     Parameters
     ----------
     n_latent
-        Length of the noise that the generator turns into rows.
-    penalty
-        Weight of the penalty on the gradient of the energy.
-    n_energy
-        Steps of the energy for each step of the generator.
+        Length of the noise that the generator turns into rows; as many as there are columns if None.
+    n_steps
+        Langevin steps of a generated row, in training and in `sample`; their length is adapted.
+    contrast
+        Weight of the contrast beside the log loss.
     hidden, activation, max_iter, batch_size, learning_rate, early_stopping, validation_fraction, n_iter_no_change, tol
-        The two networks and their training, as in `latently.neural.base.NeuralEstimator`. The energy distance
-        between held-out and generated rows judges.
+        The two networks and their training, as in `latently.neural.base.NeuralEstimator`. Held-out rows
+        judge by the log loss plus their energy distance from contrastive examples.
     random_state, device, verbose
         Seed, device and progress bar.
 
@@ -80,20 +116,22 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
     ((5, 1), (300,))
     """
 
-    n_latent: int = 8
+    n_latent: int | None = None
     _: KW_ONLY
-    penalty: float = 3.0
-    n_energy: int = 2
+    n_steps: int = 10
+    contrast: float = 0.1
     hidden: Sequence[int] = (64, 64)
     activation: str = "silu"
+    learning_rate: float = 1e-3
     n_iter_no_change: int = 20
     tol: float = 1e-3
 
+    _averaging = 0.99
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **NeuralEstimator._parameter_constraints,
-        "n_latent": [POSITIVE],
-        "penalty": [NON_NEGATIVE],
-        "n_energy": [POSITIVE],
+        "n_latent": [POSITIVE, None],
+        "n_steps": [POSITIVE],
+        "contrast": [NON_NEGATIVE],
     }
 
     @checked
@@ -109,38 +147,42 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
         checkpoint, every
             A folder that the fit is saved to, every so many epochs; the same call again goes on from there.
         """
-        rows = read_table(self, X, reset=True)
+        rows = read_table(self, X, reset=True, min_rows=2)
         self.scaling_ = Scaling.of(rows)
-        self._learn(self._task, (self.scaling_.apply(rows),), checkpoint=checkpoint, every=every)
+        scaled = self.scaling_.apply(rows)
+        self.white_ = _whitening(scaled)
+        self._learn(self._task, (scaled @ self.white_,), checkpoint=checkpoint, every=every)
         return self
 
     def _build(self) -> nn.Module:
-        d = self.n_features_in_
-        energy = mlp(d, self._widths, 1, self.activation)
-        return _Competitors(energy, mlp(self.n_latent, self._widths, d, self.activation), self.n_latent)
+        k = self.white_.shape[1]
+        n_latent = k if self.n_latent is None else self.n_latent
+        networks = (mlp(n_in, self._widths, n_out, self.activation) for n_in, n_out in ((k, 1), (n_latent, k)))
+        return _Competitors(*networks, n_latent, self.n_steps)
 
     def _task(self, module: nn.Module) -> Task:
         assert isinstance(module, _Competitors)
 
-        def contrast(batch: Batch) -> Tensor:
-            return module.push_and_pull(batch[0]) + self.penalty * module.steepness(batch[0])
+        def likelihood(batch: Batch) -> Tensor:
+            return self.contrast * module.contrast(batch[0]) + module.told_apart(batch[0])
 
-        def fooling(batch: Batch) -> Tensor:
-            out: Tensor = module.energy(module.generated(len(batch[0]))).mean()
-            return out
+        def resemblance(batch: Batch) -> Tensor:
+            return energy_distance(batch[0], module.generated(len(batch[0])))
 
-        def apart(batch: Batch) -> Tensor:
-            return energy_distance(batch[0], module.generated(max(len(batch[0]), 200)))
+        def judged(batch: Batch) -> Tensor:
+            drawn = module.contrastive(max(len(batch[0]), 200))
+            return module.told_apart(batch[0]) + energy_distance(batch[0], drawn)
 
-        energy = Player(list(module.energy.parameters()), contrast, self.n_energy)
-        return Task(module, (energy, Player(list(module.generator.parameters()), fooling)), apart)
+        energy = Player([*module.tilt.parameters(), module.level], likelihood)
+        generator = Player([*module.generator.parameters(), *module.skip.parameters()], resemblance)
+        return Task(module, (energy, generator), judged)
 
     def score_samples(self, X: Any) -> Array:
         """Minus the energy (n,): the higher, the more usual; the sum over all rows is not known."""
         check_fitted(self)
         network = self._network()
-        rows = self.scaling_.apply(read_table(self, X, reset=False))
-        scores: Array = self._answer(lambda x: -network.energy(x)[:, 0], rows)
+        rows = self.scaling_.apply(read_table(self, X, reset=False)) @ self.white_
+        scores: Array = self._answer(lambda u: -network.energy(u), rows)
         return scores
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -148,10 +190,20 @@ class ContrastiveGenerator(DensityMixin, NeuralEstimator):
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Array:
-        """Rows (n, d) from the generator."""
+        """Rows (n, d) from the generator, moved on under the energy."""
         network = self._network()
         with self._drawing(random_state), torch.no_grad():
-            return self.scaling_.back(network.generated(n_samples).numpy())
+            drawn = network.contrastive(n_samples).numpy()
+        return self.scaling_.back(drawn @ np.linalg.pinv(self.white_))
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_density_integrates_to_one": "the energy is not normalised"}
+
+
+def _whitening(scaled: Array) -> Array:
+    """(d, k) map to directions that are uncorrelated and of variance one, without those that do not vary."""
+    _, sizes, directions = np.linalg.svd(scaled / np.sqrt(len(scaled)), full_matrices=False)
+    if not sizes[0]:
+        raise ValueError("all columns of X are constant: there is nothing to learn")
+    kept = sizes > FLATTEST * sizes[0]
+    return np.asarray(directions[kept].T / sizes[kept])

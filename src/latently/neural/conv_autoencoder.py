@@ -184,7 +184,8 @@ class ConvAutoencoder(CodeEstimator):
 
     def reconstruct(self, X: Any) -> Array:
         """Images as they come back from their codes, in the shape that they were given in."""
-        return self._like(self.scaling_.back(self._again(self._scaled(X))), X)
+        again = self._again(self._scaled(X))
+        return self._like(self.scaling_.back(again), X)
 
     def _again(self, scaled: Array) -> Array:
         network = self._network()
