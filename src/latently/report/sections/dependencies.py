@@ -9,7 +9,6 @@ import numpy as np
 from latently.report.findings.exact import Exact, exact_relations
 from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
-from latently.report.findings.rank import importance
 from latently.report.series.calendar import is_calendar
 from latently.report.series.panel import panel
 from latently.report.study.aspects import Aspect, ranked
@@ -221,7 +220,7 @@ def dependency_findings(found: dict[str, Any]) -> list[Finding]:
             effect=group["effect"],
             measure=group["measure"],
             probability=group["probability"],
-            importance=importance("dependency", group["strength"]) * group["surprise"],
+            size=group["strength"] * group["surprise"],
         )
         for group in found["groups"][:_FINDINGS]
     ]

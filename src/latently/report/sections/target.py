@@ -210,9 +210,6 @@ def _leakage(task: Task, leak: Leak, found: dict[str, Any], full: dict[str, Any]
 
 def target_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
-    size = (
-        found["score"] if found["kind"] == "number" else 1 - found["log_loss"] / max(found["log_loss_guessing"], 1e-12)
-    )
     matter = [column for entry in found["importance"] if entry["interval"][0] > 0 for column in entry["columns"]]
     return Finding(
         "target",
@@ -223,7 +220,6 @@ def target_finding(found: dict[str, Any]) -> Finding:
         measure=found["metric"],
         interval=(found["interval"][0], found["interval"][1]),
         code=found["code"],
-        importance=0.6 + 0.35 * float(np.clip(size, 0.0, 1.0)),
     )
 
 
@@ -239,7 +235,6 @@ def leakage_findings(found: dict[str, Any]) -> list[Finding]:
             measure=leak["metric"],
             interval=(min(leak["without"], leak["with"]), max(leak["without"], leak["with"])),
             code=_leak_code(leak, found),
-            importance=0.98,
         )
         for leak in found.get("leakage", [])
     ]
