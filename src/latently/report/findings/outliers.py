@@ -120,11 +120,15 @@ def _off_line(y: Values, x: Values, j: int, k: int, limit: float) -> _Far | None
     rest = np.setdiff1d(np.arange(len(y)), rows)
     if abs(float(np.corrcoef(x[rest], y[rest])[0, 1])) < _CORRELATION:
         return None
+    at = start + rate * x[rows]
+    rows = rows[np.argsort((at < y[rest].min()) | (at > y[rest].max()), kind="stable")]  # told: one within the range
+    if not y[rest].min() <= start + rate * float(x[rows[0]]) <= y[rest].max():
+        return None
     near = np.array([_beside(x, y, rest, int(row)) for row in rows])
     if (near < width).any():
         return None
-    at = start + rate * float(x[rows[0]])
-    return _Far(j, k, seen[rows], size, at - width, at + width)
+    middle = start + rate * float(x[rows[0]])
+    return _Far(j, k, seen[rows], size, middle - width, middle + width)
 
 
 def _line(x: Values, y: Values) -> tuple[float, float]:

@@ -2,8 +2,9 @@
 
 A pair is tested twice, and the smaller p-value counts double: the classes of both columns by Pearson's chi-square,
 which sees any kind of dependence, and the normal scores of their ranks by their correlation, which sees rising and
-falling ones best. Of an order against classes without one the mean scores of the classes are compared. Missing values drop out pair by pair. Where the rows of both columns resemble the rows before them,
-the tests count as many rows as are worth independent ones, and a third test looks at what is new in each row.
+falling ones best; of an order against classes without one, the mean scores of the classes. Missing values drop out
+pair by pair. Where the rows of both columns resemble the rows before them, the tests count as many rows as are worth
+independent ones, and a third test looks at what is new in each row.
 """
 
 from dataclasses import dataclass
