@@ -182,12 +182,19 @@ def _along(study: Study) -> list[dict[str, Any]]:
         return []
     place = replace(place, labels=_PARTS_OF_FILE[place.width])
     tests = 2 * len(study.aspects)
-    found = [(aspect, *min(_signs(study, aspect, place), key=lambda sign: sign[0].p)) for aspect in study.aspects]
+    keys = study.sort_keys
+    others = [aspect for aspect in study.aspects if aspect.name not in keys]
+    found = [(aspect, *min(_signs(study, aspect, place), key=lambda sign: sign[0].p)) for aspect in others]
     kept = sorted((f for f in found if f[1].p <= ORDER_ALARM / tests), key=lambda f: f[1].p)
-    return [
-        {"column": cut(aspect.name), "probability": belief(pair.p, tests), "strength": pair.strength, "text": text}
-        for aspect, pair, text in kept
+    by = f"they are sorted by {', then by '.join(short(key) for key in keys)}"
+    return [_order_entry(key, None, 1.0, by) for key in keys] + [
+        _order_entry(aspect.name, belief(pair.p, tests), pair.strength, text) for aspect, pair, text in kept
     ]
+
+
+def _order_entry(name: str, probability: float | None, strength: float, text: str) -> dict[str, Any]:
+    """A column that is not in a random order; one without a probability is what the rows are sorted by."""
+    return {"column": cut(name), "probability": probability, "strength": strength, "text": text}
 
 
 def _signs(study: Study, aspect: Aspect, place: Aspect) -> list[tuple[Pair, str]]:
@@ -230,7 +237,8 @@ def order_finding(found: dict[str, Any]) -> Finding:
     """That the rows are not in a random order, by the clearest sign."""
     first = found["order"][0]
     more = [entry["column"] for entry in found["order"][1:]]
-    also = f" (found for {listed(more)} too)" if more else ""
+    left = [entry["column"] for entry in found["order"] if entry["probability"] is not None and entry is not first]
+    also = f" (found for {listed(left)} too)" if left else ""
     return Finding(
         "order",
         f"The rows are not in a random order: {first['text']}{also}.",

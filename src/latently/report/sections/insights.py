@@ -89,7 +89,7 @@ def _clusters(contents: dict[str, Any]) -> Finding:
 def _of_columns(contents: dict[str, Any]) -> list[Finding]:
     exact = contents["dependencies"].get("exact", [])
     constants = [column["name"] for column in contents["columns"] if column["kind"] == "constant"]
-    single = [_codes(contents["columns"]), redundant_finding(exact, constants), _identifiers(contents["columns"])]
+    single = [_codes(contents["columns"]), redundant_finding(exact, constants), _identifiers(contents)]
     return [*determines_findings(exact), *(each for each in single if each is not None)]
 
 
@@ -106,8 +106,9 @@ def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
     ]
 
 
-def _identifiers(columns: list[dict[str, Any]]) -> Finding | None:
-    names = [column["name"] for column in columns if column["kind"] == "identifier"]
+def _identifiers(contents: dict[str, Any]) -> Finding | None:
+    time = (contents["time"] or {}).get("column")
+    names = [c["name"] for c in contents["columns"] if c["kind"] == "identifier" and c["name"] != time]
     if not names:
         return None
     are = "is an identifier: no two rows share its value" if len(names) == 1 else "are identifiers: no value repeats"

@@ -85,13 +85,18 @@ class Study:
         return np.arange(len(sample)) if column is None else np.argsort(column.raw[sample], kind="stable")
 
     @cached_property
-    def _sorting(self) -> tuple[frozenset[str], NDArray[np.int64] | None]:
+    def _sorting(self) -> tuple[tuple[str, ...], NDArray[np.int64] | None]:
         """Names of the columns by which the table is sorted, and the stretches in which they stay the same."""
         if self.time is not None:
-            return frozenset(), None
+            return (), None
         columns = [c for c in self.prepared.columns if c.kind in ("numeric", "ordinal", "categorical")]
         keys, stretches = sort_keys([c.raw[self.prepared.sample] for c in columns], [bool(c.levels) for c in columns])
-        return frozenset(columns[j].name for j in keys), stretches
+        return tuple(columns[j].name for j in keys), stretches
+
+    @property
+    def sort_keys(self) -> tuple[str, ...]:
+        """The columns by which the table is sorted, the first key first."""
+        return self._sorting[0]
 
     @property
     def stretches(self) -> NDArray[np.int64] | None:
@@ -121,8 +126,8 @@ class Study:
 
     def compare(self, a: Aspect, b: Aspect) -> Pair:
         """Test whether two columns are independent; against what orders the rows, by what it leaves of the other."""
-        orders = [self._is_clock(each) or each.name in self._sorting[0] for each in (a, b)]
-        if all(each.name in self._sorting[0] for each in (a, b)):
+        orders = [self._is_clock(each) or each.name in self.sort_keys for each in (a, b)]
+        if all(each.name in self.sort_keys for each in (a, b)):
             return compare(a, b, share=1.0)
         if orders == [True, False]:
             return compare(a, b, share=self._share_along(b, a))
