@@ -36,7 +36,7 @@ CLASSICS = (
     Table("MASS/hills", (pair("dist", "time"), pair("climb", "time"), outlier(17))),
     Table("MASS/phones", (trend("calls", words="grows"), outlier(14)), {"time": "year"}),
     Table("MASS/galaxies", (fact("clusters", "dat"),)),
-    Table("MASS/newcomb", (outlier(1), outlier(9))),
+    Table("MASS/newcomb", (outlier(1), outlier(53))),
     Table("MASS/geyser", (clusters, pair("waiting", "duration"), fact("order", "waiting"))),
     Table("MASS/cats", (pair("Bwt", "Hwt"), pair("Sex", "Bwt"), pair("Sex", "Hwt"))),
     Table("MASS/whiteside", (pair("Temp", "Gas"), pair("Insul", "Gas"))),

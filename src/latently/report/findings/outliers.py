@@ -36,12 +36,16 @@ _STEPS, _KEPT = 10, 0.75  # of least trimmed squares
 
 @dataclass(frozen=True)
 class _Far:
-    """Rows far from what a column usually is, given another one or by itself (-1)."""
+    """Rows far from what a column usually is, given another one or by itself (-1), and what they change.
+
+    That is the correlation of the two columns, or the share of the spread of the one.
+    """
 
     target: int
     given: int
     rows: NDArray[np.intp]
     size: float
+    influence: float
     low: float
     high: float
 
@@ -102,7 +106,10 @@ def _alone(y: Values, j: int, limit: float) -> _Far | None:
         return None
     middle = float(np.median(y[seen]))
     far = _far(y[seen] - middle, limit)
-    return None if far is None else _Far(j, -1, seen[far[0]], far[1], middle - far[2], middle + far[2])
+    if far is None:
+        return None
+    influence = 1 - float(np.delete(y[seen], far[0]).std() / y[seen].std())
+    return _Far(j, -1, seen[far[0]], far[1], influence, middle - far[2], middle + far[2])
 
 
 def _off_line(y: Values, x: Values, j: int, k: int, limit: float) -> _Far | None:
@@ -118,8 +125,10 @@ def _off_line(y: Values, x: Values, j: int, k: int, limit: float) -> _Far | None
         return None
     rows, size, width = far
     rest = np.setdiff1d(np.arange(len(y)), rows)
-    if abs(float(np.corrcoef(x[rest], y[rest])[0, 1])) < _CORRELATION:
+    without = float(np.corrcoef(x[rest], y[rest])[0, 1])
+    if abs(without) < _CORRELATION:
         return None
+    influence = abs(without - float(np.corrcoef(x, y)[0, 1]))
     at = start + rate * x[rows]
     rows = rows[np.argsort((at < y[rest].min()) | (at > y[rest].max()), kind="stable")]  # told: one within the range
     if not y[rest].min() <= start + rate * float(x[rows[0]]) <= y[rest].max():
@@ -128,7 +137,7 @@ def _off_line(y: Values, x: Values, j: int, k: int, limit: float) -> _Far | None
     if (near < width).any():
         return None
     middle = start + rate * float(x[rows[0]])
-    return _Far(j, k, seen[rows], size, middle - width, middle + width)
+    return _Far(j, k, seen[rows], size, influence, middle - width, middle + width)
 
 
 def _line(x: Values, y: Values) -> tuple[float, float]:
@@ -199,7 +208,7 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
         len(own),
         "rows",
         code=f"df.iloc[{list(numbers.all(own[:10]))}][{list(names)}]",
-        size=1.0,
+        size=min(0.6 + 2 * far.influence, 1.0),
     )
 
 

@@ -186,8 +186,8 @@ def _along(study: Study) -> list[dict[str, Any]]:
     others = [aspect for aspect in study.aspects if aspect.name not in keys]
     found = [(aspect, *min(_signs(study, aspect, place), key=lambda sign: sign[0].p)) for aspect in others]
     kept = sorted((f for f in found if f[1].p <= ORDER_ALARM / tests), key=lambda f: f[1].p)
-    by = f"they are sorted by {', then by '.join(short(key) for key in keys)}"
-    return [_order_entry(key, None, 1.0, by) for key in keys] + [
+    by = f"they are sorted by {', then by '.join(short(key) for key in study.named_keys)}"
+    return [_order_entry(key, None, 1.0, by) for key in study.named_keys] + [
         _order_entry(aspect.name, belief(pair.p, tests), pair.strength, text) for aspect, pair, text in kept
     ]
 

@@ -9,6 +9,7 @@ from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
 from latently.report.findings.outliers import outliers
+from latently.report.findings.partial import partial_findings
 from latently.report.findings.rank import TRIVIAL, ranked
 from latently.report.findings.reversals import reversals
 from latently.report.findings.row_numbers import RowNumbers
@@ -39,6 +40,7 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     """
     told = numbered(contents, study.prepared.row_numbers)
     searched = _of_search(contents, study)
+    searched += _without_echo(outliers(study.prepared), searched)
     found = ranked([*_without_echo(_of_sections(told), searched), *_of_columns(told), *searched])
     entries = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
@@ -102,7 +104,7 @@ def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
         *spellings(prepared.columns, numbers),
         *rules(prepared.columns, prepared.sample, numbers),
         *slips(prepared.columns, contents["anomalies"], numbers),
-        *outliers(prepared),
+        *partial_findings(study, contents["dependencies"]),
     ]
 
 

@@ -25,7 +25,7 @@ _CODES: Final = re.compile(
 )
 _UNITS: Final = re.compile(  # what numbers count off, and do not measure
     r"(^|[_\W])(subject|participant|patient|respondent|school|classroom|stratum|strata|firm|company|household|family|"
-    r"store|shop|batch|herd|litter|plot|tree)([_\W]|$)|[a-z]ID$",
+    r"store|shop|district|precinct|batch|herd|litter|plot|tree)([_\W]|$)|[a-z]ID$",
     re.IGNORECASE,
 )
 _ID: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|index|nr|row)([_\W]|$)|[a-z]Id$", re.IGNORECASE)
@@ -112,10 +112,10 @@ def judge(raw: RawColumn, codes: Codes = "apply") -> Column:
 
 def _names_units(raw: RawColumn) -> bool:
     """Whether numbers stand for subjects, schools or the like, each of which has several rows."""
-    if not _UNITS.search(raw.name) and not _ID.search(raw.name):
-        return False
-    seen = raw.values[~np.isnan(raw.values)]
-    return 2 < len(np.unique(seen)) <= len(seen) / 2
+    different, counts = np.unique(raw.values[~np.isnan(raw.values)], return_counts=True)
+    if _ID.search(raw.name):
+        return len(different) > 2 and counts.max() > 1
+    return bool(_UNITS.search(raw.name)) and 2 < len(different) <= counts.sum() / 2
 
 
 def _as_labels(raw: RawColumn) -> RawColumn:

@@ -1,5 +1,7 @@
 """By which columns a table is sorted, one within the other: the order of such rows means nothing else."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,8 +14,27 @@ _MOVES = 10  # steps up that a sorted number must make
 _MOST_KEYS = 6
 
 
-def sort_keys(columns: list[Values], texts: list[bool]) -> tuple[list[int], Ints | None]:
-    """Places of the columns by which a table is sorted, and the stretches of rows in which they stay the same.
+@dataclass(frozen=True, eq=False)
+class Sorting:
+    """How a table is sorted.
+
+    Attributes
+    ----------
+    keys
+        Places of the columns by which it is sorted, the first key first.
+    named
+        Those that do not follow from the ones before.
+    stretches
+        (n,) stretches of rows in which the keys stay (nearly) the same.
+    """
+
+    keys: tuple[int, ...]
+    named: tuple[int, ...]
+    stretches: Ints
+
+
+def sort_keys(columns: list[Values], texts: list[bool]) -> Sorting | None:
+    """Find the columns by which a table is sorted; None if there are none.
 
     Parameters
     ----------
@@ -25,13 +46,13 @@ def sort_keys(columns: list[Values], texts: list[bool]) -> tuple[list[int], Ints
     Examples
     --------
     >>> sex, age = np.repeat([1.0, 0.0], 30), np.tile(np.repeat([0.0, 2.0, 1.0], 10), 2)
-    >>> sort_keys([np.random.default_rng(0).normal(size=60), sex, age], [False, True, True])[0]
-    [1, 2]
+    >>> sort_keys([np.random.default_rng(0).normal(size=60), sex, age], [False, True, True]).named
+    (1, 2)
     """
     first = next(((j, s) for j, x in enumerate(columns) if (s := stretches_of(x, text=texts[j])) is not None), None)
     if first is None:
-        return [], None
-    keys, stretches = [first[0]], first[1]
+        return None
+    keys, named, stretches = [first[0]], [first[0]], first[1]
     while len(keys) < _MOST_KEYS:
         rest = (j for j in range(len(columns)) if j not in keys)
         key = next((j for j in rest if _is_key(columns[j], stretches, text=texts[j])), None)
@@ -39,8 +60,9 @@ def sort_keys(columns: list[Values], texts: list[bool]) -> tuple[list[int], Ints
             break
         keys.append(key)
         cells = _cells(columns[key], stretches)
+        named += [key] if cells.max() > stretches.max() else []
         stretches = cells if len(cells) >= _REPEATS * (cells.max() + 1) else stretches
-    return keys, stretches
+    return Sorting(tuple(keys), tuple(named), stretches)
 
 
 def _is_key(x: Values, stretches: Ints, *, text: bool) -> bool:

@@ -14,7 +14,7 @@ from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
 from latently.report.study.order import detrended, inflation_of_mean, innovations, memory, within
 from latently.report.study.prepare import Prepared
-from latently.report.study.sorting import sort_keys
+from latently.report.study.sorting import Sorting, sort_keys
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
 
@@ -85,23 +85,29 @@ class Study:
         return np.arange(len(sample)) if column is None else np.argsort(column.raw[sample], kind="stable")
 
     @cached_property
-    def _sorting(self) -> tuple[tuple[str, ...], NDArray[np.int64] | None]:
-        """Names of the columns by which the table is sorted, and the stretches in which they stay the same."""
-        if self.time is not None:
-            return (), None
-        columns = [c for c in self.prepared.columns if c.kind in ("numeric", "ordinal", "categorical")]
-        keys, stretches = sort_keys([c.raw[self.prepared.sample] for c in columns], [bool(c.levels) for c in columns])
-        return tuple(columns[j].name for j in keys), stretches
+    def _sorting(self) -> Sorting | None:
+        columns = self._sortable
+        raw = [c.raw[self.prepared.sample] for c in columns]
+        return None if self.time is not None else sort_keys(raw, [bool(c.levels) for c in columns])
+
+    @property
+    def _sortable(self) -> list[Column]:
+        return [c for c in self.prepared.columns if c.kind in ("numeric", "ordinal", "categorical")]
 
     @property
     def sort_keys(self) -> tuple[str, ...]:
         """The columns by which the table is sorted, the first key first."""
-        return self._sorting[0]
+        return () if self._sorting is None else tuple(self._sortable[j].name for j in self._sorting.keys)
+
+    @property
+    def named_keys(self) -> tuple[str, ...]:
+        """Those of them that do not follow from the ones before."""
+        return () if self._sorting is None else tuple(self._sortable[j].name for j in self._sorting.named)
 
     @property
     def stretches(self) -> NDArray[np.int64] | None:
         """Stretches of a table that is sorted by some of its columns, within which the order means nothing else."""
-        return self._sorting[1]
+        return None if self._sorting is None else self._sorting.stretches
 
     def remembered(self, aspect: Aspect) -> Aspect:
         """A column of the sample, with how far its rows resemble the rows before."""
