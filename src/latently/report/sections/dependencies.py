@@ -20,6 +20,7 @@ from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
 
 ALARM, ORDER_ALARM = 0.005, 0.002  # chance of a false alarm over all pairs, and over all columns
+FALSE_SHARE = 0.01  # of the pairs that are told, once one is sure
 _PAIRS, _SIDE = 40, 30
 _FINDINGS = 5
 _LEAST_ROWS = 20
@@ -47,7 +48,8 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
     pairs = list(combinations(range(len(aspects)), 2))
     found = {(i, j): study.compare(aspects[i], aspects[j]) for i, j in pairs}
     limit = ALARM / len(pairs)
-    sure = {places: pair for places, pair in found.items() if pair.p <= limit}
+    most = _level([pair.p for pair in found.values()], limit)
+    sure = {places: pair for places, pair in found.items() if pair.p <= most}
     finds = _finds(aspects, found, limit)
     exact = exact_relations(study.prepared.columns, study.prepared.sample)
     strengths = _strengths(study, sure, exact)
@@ -63,6 +65,15 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
         "groups": grouped(study, sure, strengths, exact, _clocks(study)),
         "order": [] if ordered else _along(study),
     }
+
+
+def _level(p: list[float], limit: float) -> float:
+    """The largest p-value that is told: `limit`; if one pair is as sure as that, a share of false ones among them."""
+    ordered = np.sort(p)
+    if ordered[0] > limit:
+        return limit
+    told = np.flatnonzero(ordered <= FALSE_SHARE * np.arange(1, len(p) + 1) / len(p))  # Benjamini and Hochberg
+    return max(limit, float(ordered[told[-1]])) if len(told) else limit
 
 
 def _clocks(study: Study) -> frozenset[str]:

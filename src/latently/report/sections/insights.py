@@ -58,7 +58,7 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     made = []
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     made += leakage_findings(target)
-    if target.get("tells"):
+    if target.get("tells") or target.get("related"):
         made.append(target_finding(target))
     if time.get("trend"):
         made += trend_findings(time)
