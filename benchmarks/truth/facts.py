@@ -1,4 +1,5 @@
-"""What an expert says of each table: the kind of finding, the columns that must be named, and words of the sentence.
+"""What an expert says of each table: the kind of finding, the columns that must be named, words of the sentence, and
+rows that must be listed.
 
 A fact "pair" is that two columns go together, by whatever kind of finding tells that. Tables for tuning were looked at
 while the search for findings was written; those for checking afterwards, and three general changes followed from them
@@ -21,8 +22,8 @@ class Table:
     prepare: object = None
 
 
-def fact(kind, *columns, words=""):
-    return kind, columns, words
+def fact(kind, *columns, words="", rows=()):
+    return kind, columns, words, rows
 
 
 pair = partial(fact, "pair")

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pandas as pd
 
+from benchmarks.truth.classics import CLASSICS, FROZEN
 from benchmarks.truth.facts import CHECKING, TUNING
 from benchmarks.truth.fresh import HELD_OUT, LEARNING
 from benchmarks.truth.load import Absent, load, permuted
@@ -15,15 +16,19 @@ FACTS_FOUND, FALSE_FINDINGS = 0.8, 1 / 20
 PAIRS = ("dependency", "determines", "redundant", "reversal", "target", "leakage")
 # what a single column shows stays true when columns are permuted
 PARTS = {"tuning": TUNING, "checking": CHECKING, "learning": LEARNING, "held_out": HELD_OUT}
+PARTS |= {"classics": CLASSICS, "frozen": FROZEN}
 OF_ONE_COLUMN = ("missing_code", "spelling", "identifier", "redundant")
 
 
 def is_told(fact, insights):
-    """Whether a finding of the kind names the columns, and has the words."""
-    kinds, columns, words = fact
+    """Whether a finding of the kind names the columns, has the words, and lists the rows."""
+    kinds, columns, words, rows = fact
     allowed = PAIRS if kinds == "pair" else kinds.split("/")
     return any(
-        insight["finding"] in allowed and set(columns) <= set(insight["columns"][:NAMED]) and words in insight["text"]
+        insight["finding"] in allowed
+        and set(columns) <= set(insight["columns"][:NAMED])
+        and words in insight["text"]
+        and set(rows) <= set(insight["rows"] or ())
         for insight in insights
     )
 

@@ -11,7 +11,7 @@ from latently.report.sections.dependencies import dependencies
 from latently.report.study.association import compare
 from latently.report.study.autoregression import criteria, rest
 from latently.report.study.columns import judge
-from latently.report.study.order import autocorrelation, inflation, inflation_of_mean, memory, sorted_by
+from latently.report.study.order import autocorrelation, inflation, inflation_of_mean, memory, stretches_of
 from latently.report.study.prepare import prepare
 from latently.report.study.repeats import repeated
 from latently.report.study.study import Study
@@ -145,15 +145,15 @@ def test_a_table_that_is_sorted_by_a_column_is_no_series():
 
 def test_even_steps_are_time_and_others_are_what_a_table_is_sorted_by():
     rng = np.random.default_rng(0)
-    assert sorted_by([np.arange(100.0) + 0.2 * rng.random(100)], [False]) is None
-    assert sorted_by([np.sort(rng.exponential(size=100))], [False]) is not None
+    assert stretches_of(np.arange(100.0) + 0.2 * rng.random(100), text=False) is None
+    assert stretches_of(np.sort(rng.exponential(size=100)), text=False) is not None
     blocks = np.repeat([2.0, 0.0, 1.0], [30, 30, 40])
-    assert sorted_by([blocks], [True]).tolist() == [2] * 30 + [0] * 30 + [1] * 40
-    assert sorted_by([np.append(blocks, [2.0, 0.0])], [True]).tolist()[-3:] == [1, 2, 0]
-    assert sorted_by([np.append(blocks, [2.0] * 8)], [True]) is None
-    assert sorted_by([np.sort(blocks)], [False]).tolist() == [0] * 30 + [1] * 40 + [2] * 30
-    assert sorted_by([blocks], [False]) is None
-    assert sorted_by([np.tile([0.0, 1.0], 50)], [True]) is None
+    assert stretches_of(blocks, text=True).tolist() == [2] * 30 + [0] * 30 + [1] * 40
+    assert stretches_of(np.append(blocks, [2.0, 0.0]), text=True).tolist()[-3:] == [1, 2, 0]
+    assert stretches_of(np.append(blocks, [2.0] * 8), text=True) is None
+    assert stretches_of(np.sort(blocks), text=False).tolist() == [0] * 30 + [1] * 40 + [2] * 30
+    assert stretches_of(blocks, text=False) is None
+    assert stretches_of(np.tile([0.0, 1.0], 50), text=True) is None
 
 
 def test_clusters_of_a_table_that_is_sorted_by_its_label_are_found():

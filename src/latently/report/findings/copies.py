@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from latently.report.findings.code import names
 from latently.report.findings.finding import Finding
-from latently.report.findings.rank import importance
+from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.repeats import LOG_CHANCE, chance_of_pairs, near_pairs, telling
@@ -34,11 +34,13 @@ def copies(prepared: Prepared) -> list[Finding]:
     few = [pair[1] for pair in near if pair[2] < 0]
     gone = np.array(few, dtype=np.int64) if prepared.copies is None else np.flatnonzero(prepared.copies)
     sure = prepared.copies is not None or chance_of_pairs(values) < LOG_CHANCE
-    found = [_exact(prepared, gone, sure), _near(columns, [pair for pair in near if pair[2] >= 0], prepared.rows)]
+    numbers = RowNumbers(prepared.row_numbers)
+    others = [(numbers(a), numbers(b), j) for a, b, j in near if j >= 0]
+    found = [_exact(prepared, gone, sure, numbers), _near(columns, others, prepared.rows)]
     return [each for each in found if each is not None]
 
 
-def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool) -> Finding | None:
+def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool, numbers: RowNumbers) -> Finding | None:
     if not len(rows):
         return None
     are = "row repeats" if len(rows) == 1 else "rows repeat"
@@ -48,11 +50,11 @@ def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool) -> Finding |
         "duplicates",
         f"{len(rows)} {are} another row exactly ({percent(share)}){used}.",
         "columns",
-        rows=tuple(int(row) for row in rows[:_LISTED]),
+        rows=numbers.all(rows[:_LISTED]),
         effect=len(rows),
         measure="rows",
         code=_duplicated(telling(prepared.columns), prepared.columns),
-        importance=importance("duplicates", 0.6 + share if sure else 0.3),
+        size=0.6 + share if sure else 0.3,
     )
 
 
@@ -80,5 +82,5 @@ def _near(columns: list[Column], pairs: list[tuple[int, int, int]], n: int) -> F
         len(pairs),
         "rows",
         code=f"df.iloc[{list(listed[:20])}]",
-        importance=importance("duplicates", 0.4 + len(pairs) / n),
+        size=0.4 + len(pairs) / n,
     )

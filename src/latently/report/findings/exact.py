@@ -73,8 +73,7 @@ class _Coded:
     def may_fix(self) -> bool:
         """Whether values repeat so often that fixing another column means something."""
         whole = not self.is_number or bool((np.diff(self.values[self.codes >= 0]) % 1 == 0).all())
-        share = 5 if self.is_number else 2
-        return 2 <= self.size <= (self.codes >= 0).sum() / share and whole
+        return 2 <= self.size <= (self.codes >= 0).sum() / 2 and whole
 
 
 def exact_relations(columns: tuple[Column, ...], sample: Ints) -> list[Exact]:
@@ -238,7 +237,8 @@ def _is_monotone(a: Ints, b: Ints) -> bool:
 
 def determines_findings(found: list[dict[str, Any]]) -> list[Finding]:
     """One finding for each column that fixes others."""
-    sources = dict.fromkeys(each["source"] for each in found if each["relation"] == "determines")
+    copies = {each["target"] for each in found if each["relation"] == "copy"}
+    sources = dict.fromkeys(e["source"] for e in found if e["relation"] == "determines" and e["source"] not in copies)
     return [
         _fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")])
         for source in sources

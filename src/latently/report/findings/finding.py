@@ -1,11 +1,7 @@
 """One finding of a report: the record that every section and every search makes."""
 
-import re
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from typing import Any, Literal
 
 Kind = Literal[
     "clusters",
@@ -28,8 +24,6 @@ Kind = Literal[
     "order",
     "drift",
 ]
-_ROWS: Final = re.compile(r"\b(?:[Rr]ow \d+|[Rr]ows \d+( and \d+)?)\b")  # how texts speak of rows
-_DIGITS: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -58,8 +52,8 @@ class Finding:
         An interval of the effect.
     code
         Lines of pandas that show it in a frame `df`.
-    importance
-        Size of the effect times its surprise, 0 to 1, by which findings are ranked.
+    size
+        How large the effect is among findings of its kind, 0 to 1, by which they are ranked; by `effect`, if None.
 
     Examples
     --------
@@ -78,16 +72,7 @@ class Finding:
     probability: float | None = None
     interval: tuple[float, float] | None = None
     code: str = ""
-    importance: float = 0.0
-
-    def numbered(self, numbers: NDArray[np.int64] | None) -> "Finding":
-        """The finding with rows by their numbers in the whole table; None if the table is the whole."""
-        if numbers is None or self.rows is None:
-            return self
-        rows = {row: int(numbers[row]) for row in self.rows}
-        text = _ROWS.sub(lambda part: _DIGITS.sub(lambda d: str(rows.get(int(d[0]), d[0])), part[0]), self.text)
-        code = f"df.iloc[{list(rows.values())[:20]}]" if self.code.startswith("df.iloc[") else self.code
-        return replace(self, rows=tuple(rows.values()), text=text, code=code)
+    size: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain data."""

@@ -1,6 +1,5 @@
 """Which finding comes first: size of the effect times surprise, what says nothing new last."""
 
-from dataclasses import replace
 from typing import Final
 
 from latently.report.findings.finding import Finding
@@ -12,26 +11,26 @@ MOST, MOST_TRIVIAL = 9, 3
 _SURPRISE: Final = {
     "leakage": 1.1,
     "target": 1.05,
-    "season": 1.0,
-    "trend": 1.0,
+    "season": 0.95,
+    "trend": 0.95,
     "reversal": 1.0,
-    "change": 0.9,
+    "change": 0.85,
     "drift": 0.9,
     "dependency": 0.9,
-    "clusters": 0.85,
+    "clusters": 0.9,
     "missing_code": 0.8,
     "spelling": 0.8,
     "duplicates": 0.8,
     "missingness": 0.8,
     "determines": 0.75,
-    "states": 0.7,
-    "anomaly": 0.6,
+    "states": 0.75,
+    "anomaly": 0.7,
     "redundant": 0.03,
     "identifier": 0.02,
     "order": 0.01,
 }
 _SHARES: Final = ("correlation", "share", "difference", "strength", "R2")
-_PLAIN: Final = {"clusters": 0.85, "missing_code": 0.8, "anomaly": 0.8, "states": 0.8, "spelling": 0.8}
+_PLAIN: Final = {"target": 1.0, "leakage": 1.0, "states": 1.0, "missing_code": 0.8}
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
@@ -40,7 +39,7 @@ def ranked(findings: list[Finding]) -> list[Finding]:
     Parameters
     ----------
     findings
-        In any order; `importance` is set where it is not.
+        In any order.
 
     Examples
     --------
@@ -51,25 +50,19 @@ def ranked(findings: list[Finding]) -> list[Finding]:
     >>> [(f.finding, f.effect) for f in ranked([copy, weak, strong])]
     [('dependency', 0.9), ('dependency', 0.3), ('redundant', 1)]
     """
-    weighed = [each if each.importance else replace(each, importance=_importance(each)) for each in findings]
-    ordered = sorted(weighed, key=lambda each: -each.importance)
+    ordered = sorted(findings, key=lambda each: -importance(each))
     telling = [each for each in ordered if each.finding not in TRIVIAL]
     return telling[:MOST] + [each for each in ordered if each.finding in TRIVIAL][:MOST_TRIVIAL]
 
 
-def importance(finding: str, size: float) -> float:
-    """Size of an effect, 0 to 1, times the surprise of its kind."""
-    return max(min(size, 1.0), 0.01) * _SURPRISE[finding]
-
-
-def _importance(finding: Finding) -> float:
-    return importance(finding.finding, _size(finding))
+def importance(finding: Finding) -> float:
+    """Size of the effect, 0 to 1, times the surprise of its kind."""
+    size = _size(finding) if finding.size is None else finding.size
+    return max(min(size, 1.0), 0.01) * _SURPRISE[finding.finding]
 
 
 def _size(finding: Finding) -> float:
     """How large an effect is, 0 to 1."""
-    if finding.finding in ("target", "leakage"):
-        return 1.0
     if finding.finding in _PLAIN:
         return _PLAIN[finding.finding]
     if finding.effect is not None and finding.measure.startswith(_SHARES):

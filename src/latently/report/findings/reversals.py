@@ -11,7 +11,6 @@ from scipy.special import ndtr, stdtr
 
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
-from latently.report.findings.rank import importance
 from latently.report.study.aspects import Aspect
 from latently.report.study.evidence import belief
 from latently.report.study.order import inflation, memory
@@ -46,7 +45,7 @@ def reversals(study: Study) -> list[Finding]:
     strata = [*groups, *(a for a in numbers if a not in groups and 2 < a.width <= _MOST_GROUPS)]
     tests = 2 * max(len(strata) * len(rates), 1)
     found = [*_told_together(_turned_correlations(study, groups, numbers)), *_turned_rates(strata, rates, tests)]
-    return sorted(found, key=lambda each: -each.importance)[:_MOST]
+    return sorted(found, key=lambda each: -(each.size or 0.0))[:_MOST]
 
 
 def _is_group(study: Study, aspect: Aspect) -> bool:
@@ -194,7 +193,7 @@ def _told(hub: str, turns: list[_Turn]) -> Finding:
         measure="difference of correlations",
         probability=first.probability,
         code=f"{correlations(pairs)}\n{inner}",
-        importance=importance("reversal", 0.5 + abs(first.within - first.pool) / 2),
+        size=0.5 + abs(first.within - first.pool) / 2,
     )
 
 
@@ -288,5 +287,5 @@ def _told_rates(y: Aspect, x: Aspect, group: Aspect, found: _Rates, p: float, te
         measure="difference",
         probability=belief(p, tests),
         code=f"import pandas as pd\n{show}",
-        importance=importance("reversal", 0.6 + abs(found.within - found.pool)),
+        size=0.6 + abs(found.within - found.pool),
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
 from latently.report.findings.luck import log_chance
-from latently.report.findings.rank import importance
+from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short, stamp
 
@@ -37,7 +37,7 @@ class Rule:
     code: str
 
 
-def rules(columns: tuple[Column, ...], rows: NDArray[np.int64]) -> list[Finding]:
+def rules(columns: tuple[Column, ...], rows: NDArray[np.int64], numbers: RowNumbers | None = None) -> list[Finding]:
     """Find rules that hold in the rows of a table, and the rows that break them.
 
     Parameters
@@ -46,18 +46,21 @@ def rules(columns: tuple[Column, ...], rows: NDArray[np.int64]) -> list[Finding]
         The columns of a table.
     rows
         Rows to look at.
+    numbers
+        What rows are called; their places, if None.
     """
+    called = numbers or RowNumbers()
     if len(rows) < _LEAST_ROWS:
         return []
     dates = [c for c in columns if c.kind == "date"][:MOST_COLUMNS]
-    numbers = [c for c in columns if c.kind == "numeric" and not c.levels][:MOST_COLUMNS]
-    pairs = [*combinations(dates, 2), *combinations(numbers, 2)]
+    values = [c for c in columns if c.kind == "numeric" and not c.levels][:MOST_COLUMNS]
+    pairs = [*combinations(dates, 2), *combinations(values, 2)]
     limit = float(np.log(_ALARM / max(len(pairs), 1)))
-    broken = [rule for a, b in pairs if (rule := _order(a, b, rows, limit)) is not None]
-    return [*map(_impossible, _told_once(broken)), *map(_follows, _arithmetic(numbers, rows))]
+    broken = [rule for a, b in pairs if (rule := _order(a, b, rows, limit, called)) is not None]
+    return [*map(_impossible, _told_once(broken)), *map(_follows, _arithmetic(values, rows, called))]
 
 
-def _order(a: Column, b: Column, rows: NDArray[np.int64], limit: float) -> Rule | None:
+def _order(a: Column, b: Column, rows: NDArray[np.int64], limit: float, called: RowNumbers) -> Rule | None:
     """Whether one column is never above the other, but for a few rows that are far from keeping to it."""
     x, y = a.raw[rows], b.raw[rows]
     both = ~(np.isnan(x) | np.isnan(y))
@@ -71,15 +74,15 @@ def _order(a: Column, b: Column, rows: NDArray[np.int64], limit: float) -> Rule 
         return None
     places = rows[np.flatnonzero(both)[wrong]]
     code = f"df[df[{name(b.name)}] < df[{name(a.name)}]]"
-    return Rule((b.name, a.name), _broken(a, b, places, n), tuple(map(int, places[:_LISTED])), n, code)
+    return Rule((b.name, a.name), _broken(a, b, places, n, called), called.all(places[:_LISTED]), n, code)
 
 
-def _broken(a: Column, b: Column, places: NDArray[np.int64], n: int) -> str:
+def _broken(a: Column, b: Column, places: NDArray[np.int64], n: int, called: RowNumbers) -> str:
     is_date = a.kind == "date"
     low, high = (stamp(float(c.raw[places[0]])) if is_date else number(float(c.raw[places[0]])) for c in (b, a))
     return (
         f"{short(b.name)} is {'before' if is_date else 'below'} {short(a.name)} in {counted(len(places), 'row')} "
-        f"({low} and {high} in row {places[0]}), never in the other {n - len(places)}"
+        f"({low} and {high} in row {called(places[0])}), never in the other {n - len(places)}"
     )
 
 
@@ -129,7 +132,7 @@ def _told_once(broken: list[Rule]) -> list[Rule]:
     return kept
 
 
-def _arithmetic(numbers: list[Column], rows: NDArray[np.int64]) -> list[Rule]:
+def _arithmetic(numbers: list[Column], rows: NDArray[np.int64], called: RowNumbers) -> list[Rule]:
     """Columns that are the sum, difference or product of two others in nearly all rows."""
     complete = ~np.isnan([c.raw[rows] for c in numbers]).any(axis=0) if numbers else np.zeros(0, dtype=bool)
     head = rows[np.flatnonzero(complete)[:: max(int(complete.sum()) // _HEAD, 1)]][:_HEAD]
@@ -144,7 +147,7 @@ def _arithmetic(numbers: list[Column], rows: NDArray[np.int64]) -> list[Rule]:
             hits[[i, j]] = 0.0
             k = int(hits.argmax())
             if hits[k] >= 0.9 and _varies(X[i], X[j], made, close[k], sign):
-                found += _checked(numbers[i], numbers[j], numbers[k], sign, float(close[k]), rows)
+                found += _checked(numbers[i], numbers[j], numbers[k], sign, float(close[k]), rows, called)
     return found
 
 
@@ -161,7 +164,9 @@ def _varies(x: Values, y: Values, made: Values, close: float, sign: str) -> bool
     return min((x != still).mean(), (y != still).mean()) > 0.2 and bool(made.std() > 10 * close)
 
 
-def _checked(a: Column, b: Column, c: Column, sign: str, close: float, rows: NDArray[np.int64]) -> list[Rule]:
+def _checked(
+    a: Column, b: Column, c: Column, sign: str, close: float, rows: NDArray[np.int64], called: RowNumbers
+) -> list[Rule]:
     x, y, z = (column.raw[rows] for column in (a, b, c))
     there = ~np.isnan(x + y + z)
     made = x + y if sign == "+" else x * y
@@ -172,12 +177,12 @@ def _checked(a: Column, b: Column, c: Column, sign: str, close: float, rows: NDA
     but = f"all but {counted(int(wrong.sum()), 'row')}" if wrong.any() else "all rows"
     code_sign = "+" if sign == "+" else "*"
     code = f"(df[{name(c.name)}] - (df[{name(a.name)}] {code_sign} df[{name(b.name)}])).abs().sort_values().tail()"
-    text = f"{total} is {one} {sign} {other} in {but} (of {int(there.sum())}){_slipped(z, made, rows, wrong)}"
-    places = tuple(int(row) for row in rows[wrong][:_LISTED])
+    text = f"{total} is {one} {sign} {other} in {but} (of {int(there.sum())}){_slipped(z, made, rows, wrong, called)}"
+    places = called.all(rows[wrong][:_LISTED])
     return [Rule((c.name, a.name, b.name), text, places, int(there.sum()), code)]
 
 
-def _slipped(z: Values, made: Values, rows: NDArray[np.int64], wrong: NDArray[np.bool_]) -> str:
+def _slipped(z: Values, made: Values, rows: NDArray[np.int64], wrong: NDArray[np.bool_], called: RowNumbers) -> str:
     """The first exception that a shifted decimal point explains, in words."""
     usable = np.flatnonzero(wrong & (z * np.nan_to_num(made) > 0))
     power = np.log10(z[usable] / made[usable])
@@ -186,7 +191,7 @@ def _slipped(z: Values, made: Values, rows: NDArray[np.int64], wrong: NDArray[np
         return ""
     times = 10.0 ** np.rint(power[near][0])
     size = f"{times:g} times that" if times > 1 else f"{1 / times:g} times less"
-    return f"; in row {rows[usable[near][0]]} it is {size}, as if the decimal point had slipped"
+    return f"; in row {called(rows[usable[near][0]])} it is {size}, as if the decimal point had slipped"
 
 
 def _impossible(rule: Rule) -> Finding:
@@ -199,13 +204,12 @@ def _impossible(rule: Rule) -> Finding:
         len(rule.rows),
         "rows",
         code=rule.code,
-        importance=importance("anomaly", 1.0),
+        size=0.9,
     )
 
 
 def _follows(rule: Rule) -> Finding:
     held = 1 - len(rule.rows) / rule.of
-    size = 1.0 if rule.rows else 0.7
     columns = tuple(map(cut, rule.columns))
     return Finding(
         "determines",
@@ -216,5 +220,5 @@ def _follows(rule: Rule) -> Finding:
         held,
         "share of the rows",
         code=rule.code,
-        importance=importance("determines", size),
+        size=1.0 if rule.rows else 0.7,
     )

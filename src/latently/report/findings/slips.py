@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.rank import importance
+from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short
 
@@ -17,7 +17,7 @@ _TIMES: Final = {1: "ten times", 2: "a hundred times", 3: "a thousand times"}
 _PARTS: Final = {1: "a tenth of", 2: "a hundredth of", 3: "a thousandth of"}
 
 
-def slips(columns: tuple[Column, ...], anomalies: dict[str, Any]) -> list[Finding]:
+def slips(columns: tuple[Column, ...], anomalies: dict[str, Any], numbers: RowNumbers) -> list[Finding]:
     """Find the strange rows that a shifted decimal point explains.
 
     Parameters
@@ -26,6 +26,8 @@ def slips(columns: tuple[Column, ...], anomalies: dict[str, Any]) -> list[Findin
         The columns of a table.
     anomalies
         The section on rows that do not belong.
+    numbers
+        What its rows are called.
     """
     rows = np.array([entry["row"] for entry in anomalies.get("rows", [])], dtype=np.int64)
     if not len(rows):
@@ -39,7 +41,13 @@ def slips(columns: tuple[Column, ...], anomalies: dict[str, Any]) -> list[Findin
             most = np.median(powers, axis=0)  # the number is at fault, not one of those that it is compared with
             found.append((name, [(int(row), int(k)) for row, k in zip(rows, most, strict=True) if abs(k) >= 1]))
     by_name = {c.name: c for c in columns}
-    return [_told(by_name[name], cells) for name, cells in found if cells][:_MOST]
+    told: set[int] = set()
+    made = []
+    for name, cells in found:  # a slip in one column throws others of its row off
+        left = [cell for cell in cells if cell[0] not in told]
+        made += [_told(by_name[name], left, numbers)] if left else []
+        told |= {row for row, _ in cells}
+    return made[:_MOST]
 
 
 def _powers(off: Values, width: float) -> Values:
@@ -76,17 +84,14 @@ def _width(rest: Values, usual: NDArray[np.bool_]) -> float:
     return max(float(seen.std()), 1e-3) if len(seen) > 20 else np.inf
 
 
-def _told(column: Column, cells: list[tuple[int, int]]) -> Finding:
+def _told(column: Column, cells: list[tuple[int, int]], numbers: RowNumbers) -> Finding:
     row, power = cells[0]
     size = (_TIMES if power > 0 else _PARTS)[abs(power)]
     value = float(column.raw[row])
     more = f" {counted(len(cells) - 1, 'other value')} like this." if len(cells) > 1 else ""
     text = (
-        f"{short(column.name)} is {number(value)} in row {row}, about {size} what the other rows let expect: "
+        f"{short(column.name)} is {number(value)} in row {numbers(row)}, about {size} what the other rows let expect: "
         f"a slipped decimal point would explain it ({number(value / 10.0**power)} would fit).{more}"
     )
-    rows = tuple(row for row, _ in cells)
-    weight = importance("anomaly", 1.0)
-    return Finding(
-        "anomaly", text, "anomalies", (cut(column.name),), rows, 10.0 ** abs(power), "ratio", importance=weight
-    )
+    rows = numbers.all(row for row, _ in cells)
+    return Finding("anomaly", text, "anomalies", (cut(column.name),), rows, 10.0 ** abs(power), "ratio", size=0.9)

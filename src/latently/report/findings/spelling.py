@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.rank import importance
+from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, short
 
@@ -27,13 +27,15 @@ _ALIASES: Final = (
 _STANDS_FOR: Final = {alias: group[-1] for group in _ALIASES for alias in group}
 
 
-def spellings(columns: tuple[Column, ...]) -> list[Finding]:
+def spellings(columns: tuple[Column, ...], numbers: RowNumbers | None = None) -> list[Finding]:
     """Find levels that are spellings of one category, a finding for each column.
 
     Parameters
     ----------
     columns
         The columns of a table.
+    numbers
+        What its rows are called; their places, if None.
 
     Examples
     --------
@@ -43,7 +45,9 @@ def spellings(columns: tuple[Column, ...]) -> list[Finding]:
     >>> print(spellings(tuple(map(judge, read_columns({"land": lands}))))[0].text)
     land spells one category in more than one way: 'USA' (60 rows) and 'us' (5), 'U.S.' (2).
     """
-    return [made for column in columns if column.kind == "categorical" and (made := _spelling(column)) is not None]
+    numbers = numbers or RowNumbers()
+    found = [_spelling(column, numbers) for column in columns if column.kind == "categorical"]
+    return [each for each in found if each is not None]
 
 
 def variants(levels: list[str], counts: list[int]) -> list[list[str]]:
@@ -99,7 +103,7 @@ def _is_slip(wrong: str, right: str) -> bool:
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and len(b) > 1 and a[2:] == b[2:])
 
 
-def _spelling(column: Column) -> Finding | None:
+def _spelling(column: Column, numbers: RowNumbers) -> Finding | None:
     seen = column.raw[~column.missing].astype(np.intp)
     counts = np.bincount(seen, minlength=len(column.levels)).tolist()
     there = [at for at, count in enumerate(counts) if count]
@@ -120,10 +124,10 @@ def _spelling(column: Column) -> Finding | None:
         f"{short(column.name)} spells {what} in more than one way: {said}{more}.",
         "columns",
         (cut(column.name),),
-        tuple(int(row) for row in places[:1000]),
+        numbers.all(places[:1000]),
         len(places),
         "rows",
-        importance=importance("spelling", 0.8 + 0.2 * len(places) / max(len(seen), 1)),
+        size=0.8 + 0.2 * len(places) / max(len(seen), 1),
     )
 
 

@@ -105,5 +105,5 @@ def anomaly_finding(found: dict[str, Any]) -> Finding:
         measure="rows",
         probability=first["probability"],
         code=f"df.iloc[{list(rows[:10])}]" + (f"[{list(columns)}]" if columns else ""),
-        importance=0.7 if found["count"] <= 10 else 0.5,
+        size=1.0 if found["count"] <= 10 else 0.7,
     )

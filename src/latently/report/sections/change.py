@@ -111,5 +111,5 @@ def _finding(entry: dict[str, Any], time: str) -> Finding:
         measure=measure,
         probability=entry["probability"],
         code=window,
-        importance=0.85 * entry["probability"],
+        size=entry["probability"],
     )

@@ -159,7 +159,7 @@ def cluster_finding(found: dict[str, Any]) -> Finding:
         measure="clusters",
         probability=found["probability_more_than_one"],
         code=_code(found, tells),
-        importance=0.9 * (1 - found["mean_doubt"]) if found["n"] < 6 else 0.7,
+        size=1 - found["mean_doubt"] if found["n"] < 6 else 0.75,
     )
 
 

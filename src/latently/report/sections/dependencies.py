@@ -9,7 +9,6 @@ import numpy as np
 from latently.report.findings.exact import Exact, exact_relations
 from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
-from latently.report.findings.rank import importance
 from latently.report.series.calendar import is_calendar
 from latently.report.series.panel import panel
 from latently.report.study.aspects import Aspect, ranked
@@ -21,6 +20,7 @@ from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
 
 ALARM, ORDER_ALARM = 0.005, 0.002  # chance of a false alarm over all pairs, and over all columns
+FALSE_SHARE = 0.01  # of the pairs that are told, once one is sure
 _PAIRS, _SIDE = 40, 30
 _FINDINGS = 5
 _LEAST_ROWS = 20
@@ -48,7 +48,8 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
     pairs = list(combinations(range(len(aspects)), 2))
     found = {(i, j): study.compare(aspects[i], aspects[j]) for i, j in pairs}
     limit = ALARM / len(pairs)
-    sure = {places: pair for places, pair in found.items() if pair.p <= limit}
+    most = _level([pair.p for pair in found.values()], limit)
+    sure = {places: pair for places, pair in found.items() if pair.p <= most}
     finds = _finds(aspects, found, limit)
     exact = exact_relations(study.prepared.columns, study.prepared.sample)
     strengths = _strengths(study, sure, exact)
@@ -64,6 +65,15 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
         "groups": grouped(study, sure, strengths, exact, _clocks(study)),
         "order": [] if ordered else _along(study),
     }
+
+
+def _level(p: list[float], limit: float) -> float:
+    """The largest p-value that is told: `limit`; if one pair is as sure as that, a share of false ones among them."""
+    ordered = np.sort(p)
+    if ordered[0] > limit:
+        return limit
+    told = np.flatnonzero(ordered <= FALSE_SHARE * np.arange(1, len(p) + 1) / len(p))  # Benjamini and Hochberg
+    return max(limit, float(ordered[told[-1]])) if len(told) else limit
 
 
 def _clocks(study: Study) -> frozenset[str]:
@@ -183,12 +193,19 @@ def _along(study: Study) -> list[dict[str, Any]]:
         return []
     place = replace(place, labels=_PARTS_OF_FILE[place.width])
     tests = 2 * len(study.aspects)
-    found = [(aspect, *min(_signs(study, aspect, place), key=lambda sign: sign[0].p)) for aspect in study.aspects]
+    keys = study.sort_keys
+    others = [aspect for aspect in study.aspects if aspect.name not in keys]
+    found = [(aspect, *min(_signs(study, aspect, place), key=lambda sign: sign[0].p)) for aspect in others]
     kept = sorted((f for f in found if f[1].p <= ORDER_ALARM / tests), key=lambda f: f[1].p)
-    return [
-        {"column": cut(aspect.name), "probability": belief(pair.p, tests), "strength": pair.strength, "text": text}
-        for aspect, pair, text in kept
+    by = f"they are sorted by {', then by '.join(short(key) for key in study.named_keys)}"
+    return [_order_entry(key, None, 1.0, by) for key in study.named_keys] + [
+        _order_entry(aspect.name, belief(pair.p, tests), pair.strength, text) for aspect, pair, text in kept
     ]
+
+
+def _order_entry(name: str, probability: float | None, strength: float, text: str) -> dict[str, Any]:
+    """A column that is not in a random order; one without a probability is what the rows are sorted by."""
+    return {"column": cut(name), "probability": probability, "strength": strength, "text": text}
 
 
 def _signs(study: Study, aspect: Aspect, place: Aspect) -> list[tuple[Pair, str]]:
@@ -221,7 +238,7 @@ def dependency_findings(found: dict[str, Any]) -> list[Finding]:
             effect=group["effect"],
             measure=group["measure"],
             probability=group["probability"],
-            importance=importance("dependency", group["strength"]) * group["surprise"],
+            size=group["strength"] * group["surprise"],
         )
         for group in found["groups"][:_FINDINGS]
     ]
@@ -231,7 +248,8 @@ def order_finding(found: dict[str, Any]) -> Finding:
     """That the rows are not in a random order, by the clearest sign."""
     first = found["order"][0]
     more = [entry["column"] for entry in found["order"][1:]]
-    also = f" (found for {listed(more)} too)" if more else ""
+    left = [entry["column"] for entry in found["order"] if entry["probability"] is not None and entry is not first]
+    also = f" (found for {listed(left)} too)" if left else ""
     return Finding(
         "order",
         f"The rows are not in a random order: {first['text']}{also}.",

@@ -8,8 +8,11 @@ from latently.report.findings.code import code_of
 from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
-from latently.report.findings.rank import TRIVIAL, importance, ranked
+from latently.report.findings.outliers import outliers
+from latently.report.findings.partial import partial_findings
+from latently.report.findings.rank import TRIVIAL, ranked
 from latently.report.findings.reversals import reversals
+from latently.report.findings.row_numbers import RowNumbers
 from latently.report.findings.rules import rules
 from latently.report.findings.slips import slips
 from latently.report.findings.spelling import spellings
@@ -35,14 +38,14 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
     study
         The table and its model.
     """
-    numbers = study.prepared.row_numbers
-    searched = [each.numbered(numbers) for each in _of_search(contents, study)]
-    sections = _without_echo(_of_sections(numbered(contents, numbers)), searched)
-    found = ranked([*sections, *_of_columns(contents), *searched])
-    told = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
+    told = numbered(contents, study.prepared.row_numbers)
+    searched = _of_search(contents, study)
+    searched += _without_echo(outliers(study.prepared), searched)
+    found = ranked([*_without_echo(_of_sections(told), searched), *_of_columns(told), *searched])
+    entries = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
-        return [_nothing(contents), *told]
-    return told
+        return [_nothing(contents), *entries]
+    return entries
 
 
 def _without_echo(sections: list[Finding], searched: list[Finding]) -> list[Finding]:
@@ -55,7 +58,7 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     made = []
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     made += leakage_findings(target)
-    if target.get("tells"):
+    if target.get("tells") or target.get("related"):
         made.append(target_finding(target))
     if time.get("trend"):
         made += trend_findings(time)
@@ -82,29 +85,32 @@ def _clusters(contents: dict[str, Any]) -> Finding:
     if contents["dependencies"].get("count") or not telling:
         return found
     text = f"The values of {short(telling[0])} fall into groups with a gap between them; no other column goes with it."
-    return replace(found, text=text, columns=(telling[0],), importance=importance("clusters", 0.4))
+    return replace(found, text=text, columns=(telling[0],), size=0.4)
 
 
 def _of_columns(contents: dict[str, Any]) -> list[Finding]:
     exact = contents["dependencies"].get("exact", [])
     constants = [column["name"] for column in contents["columns"] if column["kind"] == "constant"]
-    single = [_codes(contents["columns"]), redundant_finding(exact, constants), _identifiers(contents["columns"])]
+    single = [_codes(contents["columns"]), redundant_finding(exact, constants), _identifiers(contents)]
     return [*determines_findings(exact), *(each for each in single if each is not None)]
 
 
 def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
     prepared = study.prepared
+    numbers = RowNumbers(prepared.row_numbers)
     return [
         *copies(prepared),
         *reversals(study),
-        *spellings(prepared.columns),
-        *rules(prepared.columns, prepared.sample),
-        *slips(prepared.columns, contents["anomalies"]),
+        *spellings(prepared.columns, numbers),
+        *rules(prepared.columns, prepared.sample, numbers),
+        *slips(prepared.columns, contents["anomalies"], numbers),
+        *partial_findings(study, contents["dependencies"]),
     ]
 
 
-def _identifiers(columns: list[dict[str, Any]]) -> Finding | None:
-    names = [column["name"] for column in columns if column["kind"] == "identifier"]
+def _identifiers(contents: dict[str, Any]) -> Finding | None:
+    time = (contents["time"] or {}).get("column")
+    names = [c["name"] for c in contents["columns"] if c["kind"] == "identifier" and c["name"] != time]
     if not names:
         return None
     are = "is an identifier: no two rows share its value" if len(names) == 1 else "are identifiers: no value repeats"

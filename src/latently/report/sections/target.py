@@ -80,7 +80,7 @@ def _classes(study: Study, task: Task, models: list[Judged]) -> dict[str, Any]:
         "log_loss_guessing": float(base.mean()),
         "rare": _rarest(task) if is_rare else None,
         "held_out": len(known),
-        "related": [] if told else _related(study, task),
+        "related": _related(study, task),
         "importance": importance,
         "calibration": _reliability(best.said, known),
     }
@@ -104,7 +104,7 @@ def _numbers(study: Study, task: Task, models: list[Judged]) -> dict[str, Any]:
         "error": float(np.sqrt(best.mean_loss)),
         "usual": float(np.sqrt(usual)),
         "held_out": len(y),
-        "related": [] if told else _related(study, task),
+        "related": _related(study, task),
         "importance": importances(task, best, study.prepared.rng(11), usual),
         "calibration": _coverage(task, best),
     }
@@ -153,7 +153,7 @@ def _rarest(task: Task) -> dict[str, Any]:
 
 
 def _related(study: Study, task: Task) -> list[str]:
-    """Columns that go with the target in all rows, though no model predicts it: the effect is small."""
+    """Columns that go with the target in all rows, the clearest first, whether or not a model needs them."""
     by_name = {c.name: c for c in study.prepared.columns}
     own = aspect(by_name[task.name], study.prepared.sample)
     others = [aspect(by_name[name], study.prepared.sample) for name in task.owners]
@@ -161,7 +161,8 @@ def _related(study: Study, task: Task) -> list[str]:
     if own is None or not tested:
         return []
     own = study.remembered(own)
-    return [cut(other.name) for other in tested if study.compare(own, other).p < _ALARM / len(tested)]
+    found = [(study.compare(own, other).p, cut(other.name)) for other in tested]
+    return [name for p, name in sorted(found) if p < _ALARM / len(tested)]
 
 
 def _reliability(proba: Values, known: NDArray[np.intp]) -> dict[str, list[Any]]:
@@ -210,20 +211,16 @@ def _leakage(task: Task, leak: Leak, found: dict[str, Any], full: dict[str, Any]
 
 def target_finding(found: dict[str, Any]) -> Finding:
     """The finding in one sentence."""
-    size = (
-        found["score"] if found["kind"] == "number" else 1 - found["log_loss"] / max(found["log_loss_guessing"], 1e-12)
-    )
     matter = [column for entry in found["importance"] if entry["interval"][0] > 0 for column in entry["columns"]]
     return Finding(
         "target",
         found["headline"],
         "target",
-        columns=(found["name"], *matter),
+        columns=tuple(dict.fromkeys((found["name"], *matter, *found["related"]))),
         effect=found["score"],
         measure=found["metric"],
         interval=(found["interval"][0], found["interval"][1]),
         code=found["code"],
-        importance=0.6 + 0.35 * float(np.clip(size, 0.0, 1.0)),
     )
 
 
@@ -239,7 +236,6 @@ def leakage_findings(found: dict[str, Any]) -> list[Finding]:
             measure=leak["metric"],
             interval=(min(leak["without"], leak["with"]), max(leak["without"], leak["with"])),
             code=_leak_code(leak, found),
-            importance=0.98,
         )
         for leak in found.get("leakage", [])
     ]

@@ -21,7 +21,7 @@ def class_text(found: dict[str, Any], task: Task) -> str:
     else:
         against = f"against {percent(found['usual'])} by always saying the most common class"
         said = f"{start} {name} is predicted right in {often(found['score'])}, {against} ({loss})."
-    return said + _matter(found["importance"])
+    return said + _matter(found["importance"]) + _beside(found)
 
 
 def _ranked(found: dict[str, Any]) -> str:
@@ -38,7 +38,7 @@ def number_text(found: dict[str, Any], task: Task) -> str:
         f"predictions are off by {number(found['error'])}, against {number(found['usual'])} by always saying the mean"
     )
     said = f"{start} the other columns explain {percent(found['score'])} of the variance of {name}: {against}."
-    return said + _matter(found["importance"])
+    return said + _matter(found["importance"]) + _beside(found)
 
 
 def _nothing(found: dict[str, Any], start: str, name: str) -> str:
@@ -56,6 +56,13 @@ def _matter(importance: list[dict[str, Any]]) -> str:
     sure = [entry for entry in importance if entry["interval"][0] > 0]
     names = [_block(entry["columns"]) for entry in sure]
     return f" What matters: {listed(names)}." if names else ""
+
+
+def _beside(found: dict[str, Any]) -> str:
+    """Columns that go with the target by themselves, but add nothing to those that matter."""
+    needed = {column for entry in found["importance"] if entry["interval"][0] > 0 for column in entry["columns"]}
+    left = [column for column in found["related"] if column not in needed]
+    return f" {listed(left)} {'goes' if len(left) == 1 else 'go'} with {short(found['name'])} too." if left else ""
 
 
 def _block(names: list[str]) -> str:

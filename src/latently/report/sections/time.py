@@ -21,7 +21,7 @@ from latently.sequence import GaussianHMM
 Values = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_LEAST_ROWS, _MOST_COLUMNS, _MOST_STATES = 40, 8, 5
+_LEAST_ROWS, _LEAST_FOR_STATES, _MOST_COLUMNS, _MOST_STATES = 10, 40, 8, 5
 MOST_ROWS = 5000
 _POINTS, _SEGMENTS, _CHANGES, _PATHS = 2000, 200, 100, 100
 _LEAST_DURATION = 3.0  # rows that a state lasts, on average
@@ -63,7 +63,8 @@ def time(study: Study, name: str) -> dict[str, Any]:
     found = trends(study, name)
     series = _series(study, name, found.rests)
     about = {"by": found.by, "n": found.n, "parts": found.parts, "breaks": found.breaks}
-    model, scores = _model(study, series) if found.by is None else (None, {})
+    alone = found.by is None and len(series.rows) >= _LEAST_FOR_STATES
+    model, scores = _model(study, series) if alone else (None, {})
     if model is None:
         return _nothing(series, scores, about)
     shares = model.predict_proba(series.X)
@@ -108,7 +109,8 @@ def _series(study: Study, name: str, rests: dict[str, Values]) -> Series:
     rows = rows[:: -(-len(rows) // MOST_ROWS)] if len(rows) else rows
     used = [c for c in study.prepared.used if c.role == "numeric" and c.name != name]
     if len(rows) < _LEAST_ROWS or not used:
-        raise Skipped(f"States along {short(name)} need a column of numbers and at least 40 rows with a time.")
+        needed = f"a column of numbers and at least {_LEAST_ROWS} rows with a time"
+        raise Skipped(f"What happens along {short(name)} needs {needed}.")
     values = study.prepared.spread[rows][:, [study.prepared.names.index(c.name) for c in used]]
     for j, c in enumerate(used):
         if c.name in rests:
@@ -168,6 +170,8 @@ def _nothing(series: Series, scores: dict[str, list[float]], about: dict[str, An
     text = f"No states along {along}: rows that follow from the rows before, or that do not, describe it as well."
     if about["by"] is not None:
         text = f"States were not looked for: the rows belong to {about['n']} series ({short(about['by'])})."
+    elif len(series.rows) < _LEAST_FOR_STATES:
+        text = f"States were not looked for: that takes at least {_LEAST_FOR_STATES} rows."
     path, shares = np.zeros(len(series.rows), dtype=np.int64), np.ones((len(series.rows), 1))
     return {
         "column": cut(series.column.name),
@@ -269,5 +273,4 @@ def states_finding(found: dict[str, Any]) -> Finding:
         measure="states",
         probability=found["probability"],
         code=f"df.sort_values({found['column']!r}).plot(x={found['column']!r})",
-        importance=0.75,
     )

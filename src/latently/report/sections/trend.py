@@ -281,7 +281,7 @@ def _finding(entry: dict[str, Any], found: dict[str, Any]) -> Finding:
         measure="share of the variance",
         probability=part["probability"],
         code=f"df.sort_values({found['column']!r}).plot(x={found['column']!r}, y={entry['column']!r})",
-        importance=0.95 * part["strength"],
+        size=part["strength"],
     )
 
 

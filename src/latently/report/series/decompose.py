@@ -227,15 +227,16 @@ def _trend_p(y: Values) -> float:
         return 1.0
     slope = float(x @ y / (x @ x))
     left = y - y.mean() - slope * x
+    rising = min(1.0, 3 * _steps_p(np.diff(y)))  # of three tests the smallest p-value
     if _left_by_a_step(y - y.mean()) < float(left @ left):
-        return 1.0  # a change of level, which the states tell
+        return rising  # or a change of level, which the states tell
     free = worth(left) - 2
     share = float((slope * x) @ (slope * x)) / max(float((y - y.mean()) @ (y - y.mean())), 1e-300)
     drift = _drift_p(np.diff(y))
     if free < 1 or memory(left) > _WANDERS:
-        return min(1.0, 2 * drift)
+        return min(rising, 3 * drift)
     t = np.sqrt(share / max(1 - share, 1e-300) * free)
-    return min(1.0, 2 * min(drift, float(2 * stats.t.sf(t, free))))
+    return min(rising, 3 * drift, 3 * float(2 * stats.t.sf(t, free)))
 
 
 def wanders(y: Values) -> bool:
@@ -257,6 +258,16 @@ def _drift_p(steps: Values) -> float:
     if not spread > 0:
         return 1.0
     return float(2 * stats.t.sf(abs(float(steps.mean())) / np.sqrt(spread / n), max(n / (lags + 1) - 1, 1)))
+
+
+def _steps_p(steps: Values) -> float:
+    """P-value that a series goes up as often as down, of as many steps as the signs of these are worth.
+
+    It sees a series that rises nearly always, by however much.
+    """
+    free = max(int(worth(np.sign(steps))), 1)
+    often = max(float((steps > 0).mean()), float((steps < 0).mean()))
+    return min(1.0, 2 * float(stats.binom.sf(round(often * free) - 1, free, 0.5)))
 
 
 def _left_by_a_step(centred: Values) -> float:

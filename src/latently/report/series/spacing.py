@@ -78,9 +78,14 @@ def spacing(times: Values, *, dates: bool) -> Spacing | None:
     if (off < 0.02).mean() < _EVEN:
         return None
     if not dates:
-        return _checked(places, "step", (), None)
+        return _checked(places, "year" if _are_years(times) else "step", (), None)
     unit, periods = next(((u, p) for size, u, p in _STEPS if abs(usual / size - 1) < 0.02), ("step", ()))
     return _checked(places, unit, periods, _YEAR / usual)
+
+
+def _are_years(times: Values) -> bool:
+    """Whether numbers are years, one after the other."""
+    return bool((times == np.round(times)).all() and np.median(np.diff(times)) == 1 and 1500 <= times[0] <= 2100)
 
 
 def _month_numbers(times: Values) -> NDArray[np.int64]:

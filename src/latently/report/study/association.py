@@ -2,8 +2,9 @@
 
 A pair is tested twice, and the smaller p-value counts double: the classes of both columns by Pearson's chi-square,
 which sees any kind of dependence, and the normal scores of their ranks by their correlation, which sees rising and
-falling ones best. Missing values drop out pair by pair. Where the rows of both columns resemble the rows before them,
-the tests count as many rows as are worth independent ones, and a third test looks at what is new in each row.
+falling ones best; of an order against classes without one, the mean scores of the classes. Missing values drop out
+pair by pair. Where the rows of both columns resemble the rows before them, the tests count as many rows as are worth
+independent ones, and a third test looks at what is new in each row.
 """
 
 from dataclasses import dataclass
@@ -66,6 +67,8 @@ def compare(a: Aspect, b: Aspect, *, share: float | None = None) -> Pair:
     graded = a.is_graded and b.is_graded
     if table.shape == (2, 2) and not graded:
         return Pair(_exact(table) if share == 1 else p_classes, informed, _phi(table), table, False, rows)
+    if (a.scores is None and b.is_graded) or (b.scores is None and a.is_graded):
+        return _number_by_class(a, b, table, share, p_classes, informed)
     if a.scores is None or b.scores is None or (not graded and min(_rarest(table)) < _RARE * share):
         return Pair(p_classes, informed, None, table, False, rows)
     p_ranks, r = _by_ranks(a, b, a.scores, b.scores, rows)
@@ -76,6 +79,26 @@ def compare(a: Aspect, b: Aspect, *, share: float | None = None) -> Pair:
         tests = [*tests, p_fresh]
     strength = max(informed, abs(r) if p_ranks < 0.05 else 0.0)
     return Pair(min(1.0, len(tests) * min(tests)), strength, r, table, p_ranks <= p_classes, rows)
+
+
+def _number_by_class(a: Aspect, b: Aspect, table: Values, share: float, p_classes: float, informed: float) -> Pair:
+    """An order against classes without one: whether the mean score differs by class (van der Waerden's test)."""
+    scored, classes = (a, b) if a.scores is not None else (b, a)
+    both = (a.codes >= 0) & (b.codes >= 0)
+    assert scored.scores is not None
+    z, k = scored.scores[both], classes.codes[both]
+    rows = float(table.sum()) / share
+    counts = np.bincount(k, minlength=classes.width)
+    freedom = int((counts > 0).sum()) - 1
+    total = float(((z - z.mean()) ** 2).sum()) if len(z) else 0.0
+    if freedom < 1 or not total > 0:
+        return Pair(p_classes, informed, None, table, False, rows)
+    sums = np.bincount(k, weights=z - z.mean(), minlength=classes.width)
+    eta = float((sums**2 / np.maximum(counts, 1)).sum()) / total
+    p = float(chdtrc(freedom, eta * (len(z) - 1) / share))
+    beyond = max(eta - freedom * share / max(len(z) - 1, 1), 0.0)
+    strength = max(informed, float(np.sqrt(beyond)) if p < 0.05 else 0.0)
+    return Pair(min(1.0, 2 * min(p, p_classes)), strength, None, table, p <= p_classes, rows)
 
 
 def _exact(table: Values) -> float:

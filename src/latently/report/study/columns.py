@@ -23,6 +23,11 @@ SPIKE: Final = 0.1  # a number that so many rows share makes a column one of cla
 _CODES: Final = re.compile(
     r"(^|[_\W])(zip|zip_?code|postal|postal_?code|post_?code|plz|fips|phone|ssn)([_\W]|$)", re.IGNORECASE
 )
+_UNITS: Final = re.compile(  # what numbers count off, and do not measure
+    r"(^|[_\W])(subject|participant|patient|respondent|school|classroom|stratum|strata|firm|company|household|family|"
+    r"store|shop|district|precinct|batch|herd|litter|plot|tree)([_\W]|$)|[a-z]ID$",
+    re.IGNORECASE,
+)
 _ID: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|index|nr|row)([_\W]|$)|[a-z]Id$", re.IGNORECASE)
 
 
@@ -99,10 +104,18 @@ def judge(raw: RawColumn, codes: Codes = "apply") -> Column:
         Whether conventional codes for missing are taken as missing ("apply"), named ("suggest"), or not looked for
         ("none").
     """
-    if raw.kind == "number" and _CODES.search(raw.name):
+    if raw.kind == "number" and (_CODES.search(raw.name) or _names_units(raw)):
         raw = _as_labels(raw)
     column = _judge_text(raw, codes) if raw.kind == "text" else _judge_numbers(raw, codes)
     return replace(column, notes=(*raw.notes, *column.notes), written=raw.written)
+
+
+def _names_units(raw: RawColumn) -> bool:
+    """Whether numbers stand for subjects, schools or the like, each of which has several rows."""
+    different, counts = np.unique(raw.values[~np.isnan(raw.values)], return_counts=True)
+    if _ID.search(raw.name):
+        return len(different) > 2 and counts.max() > 1
+    return bool(_UNITS.search(raw.name)) and 2 < len(different) <= counts.sum() / 2
 
 
 def _as_labels(raw: RawColumn) -> RawColumn:

@@ -109,7 +109,8 @@ def _right_skewed(x: Values, step: float) -> Curve:
 def _candidates(q: Values, x: Values, step: float) -> list[Curve]:
     made = []
     low, middle = float(x.min()), float(np.median(x))
-    if q[0] - low <= 2 * (q[2] - q[0]):  # a bound below: the smallest value is not far from the lowest hundredth
+    next_one = next((float(v) for v in q[2:] if v > q[0]), low)  # of few rows several of the lowest are one
+    if q[0] - low <= 2 * (next_one - q[0]):  # a bound below: the smallest value is not far from the lowest hundredth
         base = (0.0 if low >= -step / 2 else low) - step
         made += [Curve("sqrt", shift=base), Curve("root", shift=base)]
         if low > 0:

@@ -12,8 +12,9 @@ from latently.report.study.association import Pair, compare
 from latently.report.study.columns import Column
 from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
-from latently.report.study.order import detrended, inflation_of_mean, innovations, memory, sorted_by, within
+from latently.report.study.order import detrended, inflation_of_mean, innovations, memory, within
 from latently.report.study.prepare import Prepared
+from latently.report.study.sorting import Sorting, sort_keys
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
 
@@ -84,12 +85,29 @@ class Study:
         return np.arange(len(sample)) if column is None else np.argsort(column.raw[sample], kind="stable")
 
     @cached_property
+    def _sorting(self) -> Sorting | None:
+        columns = self._sortable
+        raw = [c.raw[self.prepared.sample] for c in columns]
+        return None if self.time is not None else sort_keys(raw, [bool(c.levels) for c in columns])
+
+    @property
+    def _sortable(self) -> list[Column]:
+        return [c for c in self.prepared.columns if c.kind in ("numeric", "ordinal", "categorical")]
+
+    @property
+    def sort_keys(self) -> tuple[str, ...]:
+        """The columns by which the table is sorted, the first key first."""
+        return () if self._sorting is None else tuple(self._sortable[j].name for j in self._sorting.keys)
+
+    @property
+    def named_keys(self) -> tuple[str, ...]:
+        """Those of them that do not follow from the ones before."""
+        return () if self._sorting is None else tuple(self._sortable[j].name for j in self._sorting.named)
+
+    @property
     def stretches(self) -> NDArray[np.int64] | None:
-        """Stretches of a table that is sorted by one of its columns, within which the order means nothing else."""
-        if self.time is not None:
-            return None
-        columns = [c for c in self.prepared.columns if c.kind in ("numeric", "ordinal", "categorical")]
-        return sorted_by([c.raw[self.prepared.sample] for c in columns], [bool(c.levels) for c in columns])
+        """Stretches of a table that is sorted by some of its columns, within which the order means nothing else."""
+        return None if self._sorting is None else self._sorting.stretches
 
     def remembered(self, aspect: Aspect) -> Aspect:
         """A column of the sample, with how far its rows resemble the rows before."""
@@ -113,11 +131,13 @@ class Study:
         return None if memory(detrended(line)) is None else found
 
     def compare(self, a: Aspect, b: Aspect) -> Pair:
-        """Test whether two columns are independent; against a clock, by what the change along it leaves."""
-        clocks = [self._is_clock(each) for each in (a, b)]
-        if clocks == [True, False]:
+        """Test whether two columns are independent; against what orders the rows, by what it leaves of the other."""
+        orders = [self._is_clock(each) or each.name in self.sort_keys for each in (a, b)]
+        if all(each.name in self.sort_keys for each in (a, b)):
+            return compare(a, b, share=1.0)
+        if orders == [True, False]:
             return compare(a, b, share=self._share_along(b, a))
-        return compare(a, b, share=self._share_along(a, b) if clocks == [False, True] else None)
+        return compare(a, b, share=self._share_along(a, b) if orders == [False, True] else None)
 
     def _is_clock(self, aspect: Aspect) -> bool:
         """Whether a column only rises, or only falls, along the rows."""
