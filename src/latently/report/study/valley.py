@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr
 
 Values = NDArray[np.float64]
 Place = tuple[float, float, float]
@@ -36,7 +36,7 @@ def counted(a: Values, b: Values, ends: Sequence[float] = ()) -> list[int]:
 def valley(counts: Values) -> float:
     """P-value of a valley: both sides must have more."""
     left, middle, right = (int(count) for count in counts)
-    return float(max(binom.cdf(middle, middle + side, 0.5) for side in (left, right)))
+    return float(max(bdtr(middle, middle + side, 0.5) for side in (left, right)))
 
 
 def _deepest(a: Values) -> Place | None:
