@@ -115,9 +115,7 @@ def _by_weight(groups: Groups, fitted: Fitted) -> Groups:
     return sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum())
 
 
-def _seen_again(
-    pairs: _Pairs, groups: Groups, tests: "list[_Test]", follow: "_Follow"
-) -> _Pairs:
+def _seen_again(pairs: _Pairs, groups: Groups, tests: "list[_Test]", follow: "_Follow") -> _Pairs:
     """P-values of the pairs in doubt, tested once more; of two tests the smaller p-value is doubled."""
     place = {g: (at,) for at, g in enumerate(groups)}
 
