@@ -13,7 +13,7 @@ from latently.learn.engine.blocks import for_blocks
 
 _EXACT = 2500  # points of a flat map up to which pairs are faster than transforms
 _EXACT_DEEP = 15_000  # the same with three columns, where a grid has many more nodes
-_BLOCK = 256  # fewest points in a block
+_BLOCK = 512  # fewest points in a block
 
 
 class Forces:

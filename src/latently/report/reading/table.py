@@ -175,7 +175,14 @@ def _judged(name: str, values: list[Any], numbers: NDArray[np.int64] | None) -> 
             return _text(name, _strings(values), ("False", "True"))
         return _numbers(name, _floats(values, float))
     texts = _strings(values)
-    return _as_numbers(name, texts) or _as_dates(name, texts, numbers) or _text(name, texts)
+    different, words = _different_texts(texts)
+    if not different or max(map(len, different)) >= _LONGEST:
+        return _text(name, texts)
+    return (
+        _as_numbers(name, texts, different, words)
+        or _as_dates(name, texts, different, words, numbers)
+        or _text(name, texts)
+    )
 
 
 def _different(values: list[Any]) -> Iterable[Any]:
@@ -241,10 +248,9 @@ def _text(name: str, texts: Sequence[str | None], known: tuple[str, ...] = (), *
     return RawColumn(name, "text", values, tuple(codes), ordered)  # type: ignore[arg-type]
 
 
-def _as_numbers(name: str, texts: Sequence[str | None]) -> RawColumn | None:
+def _as_numbers(name: str, texts: Sequence[str | None], different: list[str], words: list[str]) -> RawColumn | None:
     """A column of strings that are numbers, apart from words for missing."""
-    different, words = _different_texts(texts)
-    found = read_numerals(different) if _are_short(different) else None
+    found = read_numerals(different)
     if found is None:
         return None
     column = _numbers(name, _looked_up(texts, found.values))
@@ -252,10 +258,15 @@ def _as_numbers(name: str, texts: Sequence[str | None]) -> RawColumn | None:
     return replace(column, notes=(*column.notes, *found.notes, *_taken(words)), written=written)
 
 
-def _as_dates(name: str, texts: Sequence[str | None], numbers: NDArray[np.int64] | None) -> RawColumn | None:
+def _as_dates(
+    name: str,
+    texts: Sequence[str | None],
+    different: list[str],
+    words: list[str],
+    numbers: NDArray[np.int64] | None,
+) -> RawColumn | None:
     """A column of strings that are dates, apart from words for missing."""
-    different, words = _different_texts(texts)
-    found = read_dates(different) if _are_short(different) else None
+    found = read_dates(different)
     if found is None:
         return None
     notes = (*found.notes, *_impossible(texts, found.impossible, numbers), *_taken(words))
@@ -284,13 +295,9 @@ def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
 
 def _different_texts(texts: Sequence[str | None]) -> tuple[list[str], list[str]]:
     """The different texts in their order, and apart from them the words for missing."""
-    different = list(dict.fromkeys(text for text in texts if text is not None))
+    different = [text for text in dict.fromkeys(texts) if text is not None]
     words = set(suspected_words([text for text in different if len(text) < 10]))
     return [text for text in different if text not in words], sorted(words)
-
-
-def _are_short(texts: Sequence[str]) -> bool:
-    return bool(texts) and max(map(len, texts)) < _LONGEST
 
 
 def _looked_up(texts: Sequence[str | None], known: dict[str, float]) -> NDArray[np.float64]:

@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.special import logsumexp
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from latently.report.study.model import Fitted, fit_part
 from latently.report.study.order import inflation_of_mean, memory, within
@@ -24,6 +23,7 @@ from latently.report.study.view import View
 
 Values = NDArray[np.float64]
 Groups = list[tuple[int, ...]]
+_Pairs = dict[tuple[tuple[int, ...], tuple[int, ...]], float]
 
 _TEST_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 40
@@ -86,8 +86,10 @@ def separate(
         return Separation([tuple(range(len(groups)))], 1.0, _Follow(prepared, fitted, X, order, stretches).share(None))
     tests, follow = _folds(prepared, fitted, X), _Follow(prepared, fitted, X, order, stretches)
     finer, finer_p = None, 1.0
+    known: _Pairs = {}
     while len(groups) > 1:
-        pairs = {pair: _together(tests, follow, *pair) for pair in combinations(groups, 2)}
+        pairs = {pair: known.get(pair) or _together(tests, follow, *pair) for pair in combinations(groups, 2)}
+        known = pairs
         if APART < max(pairs.values()) <= _CLOSE and len(groups) < fitted.view.size and len(X) <= _FEW_ROWS:
             pairs = _seen_again(pairs, groups, _folds_of(groups, prepared, fitted, X), follow)
         one, other = max(pairs, key=lambda pair: (pairs[pair], -_distance(fitted.view, *pair)))
@@ -113,12 +115,7 @@ def _by_weight(groups: Groups, fitted: Fitted) -> Groups:
     return sorted(groups, key=lambda g: -fitted.view.weights[list(g)].sum())
 
 
-def _seen_again(
-    pairs: dict[tuple[tuple[int, ...], tuple[int, ...]], float],
-    groups: Groups,
-    tests: "list[_Test]",
-    follow: "_Follow",
-) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
+def _seen_again(pairs: _Pairs, groups: Groups, tests: "list[_Test]", follow: "_Follow") -> _Pairs:
     """P-values of the pairs in doubt, tested once more; of two tests the smaller p-value is doubled."""
     place = {g: (at,) for at, g in enumerate(groups)}
 
@@ -245,7 +242,7 @@ class _Test:
     def _members(self, joint: Values, g: tuple[int, ...], h: tuple[int, ...]) -> tuple[NDArray[np.bool_], Values]:
         """Rows of the two groups, and the probability of the first rather than the second."""
         mine = np.isin(joint.argmax(axis=1), (*g, *h))
-        odds = logsumexp(joint[:, list(g)], axis=1) - logsumexp(joint[:, list(h)], axis=1)
+        odds = np.logaddexp.reduce(joint[:, list(g)], axis=1) - np.logaddexp.reduce(joint[:, list(h)], axis=1)
         return mine, 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
 
     def counts(self, g: tuple[int, ...], h: tuple[int, ...]) -> list[int]:
@@ -307,7 +304,7 @@ def _direction(X: Values, first: Values) -> Values | None:
 
 
 def _log_odds(table: Values, weights: Values, g: tuple[int, ...], h: tuple[int, ...]) -> Values:
-    one, other = (np.average(table[list(s)], axis=0, weights=weights[list(s)]) for s in (g, h))
+    one, other = (weights[list(s)] @ table[list(s)] / weights[list(s)].sum() for s in (g, h))
     return np.asarray(np.log(np.maximum(one, 1e-12)) - np.log(np.maximum(other, 1e-12)))
 
 
@@ -319,4 +316,4 @@ def _told(codes: Values, side: NDArray[np.bool_], classes: int) -> float:
     if table.shape[1] < 2 or (table.sum(axis=1) < 5).any():
         return 1.0
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-    return float(chi2.sf(((table - expected) ** 2 / expected).sum(), table.shape[1] - 1))
+    return float(chdtrc(table.shape[1] - 1, ((table - expected) ** 2 / expected).sum()))

@@ -1,11 +1,12 @@
 """A valley between two groups of values along a line: where it lies, and whether chance explains it."""
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr
 
 Values = NDArray[np.float64]
 Place = tuple[float, float, float]
@@ -28,24 +29,25 @@ def counted(a: Values, b: Values, ends: Sequence[float] = ()) -> list[int]:
         places += [(low, low + share * (high - low), high) for share in _BETWEEN]
     if not places:
         return [0, 0, 0]
-    tried = [(_clear(a, place, width), place, width) for place in places for width in _widths(place)]
+    ordered = np.sort(a)
+    tried = [(_clear(ordered, place, width), place, width) for place in places for width in _widths(place)]
     _, place, width = max(tried, key=lambda each: each[0])
-    return [int((np.abs(b - at) <= width / 2).sum()) for at in place]
+    return _inside(np.sort(b), place, width)
 
 
 def valley(counts: Values) -> float:
     """P-value of a valley: both sides must have more."""
     left, middle, right = (int(count) for count in counts)
-    return float(max(binom.cdf(middle, middle + side, 0.5) for side in (left, right)))
+    return float(max(bdtr(middle, middle + side, 0.5) for side in (left, right)))
 
 
 def _deepest(a: Values) -> Place | None:
     """Left peak, valley and right peak of smoothed values."""
-    low, high = np.quantile(a, [0.001, 0.999]) if len(a) >= 10 else (0.0, 0.0)
+    low, lower, upper, high = np.quantile(a, [0.001, 0.25, 0.75, 0.999]) if len(a) >= 10 else np.zeros(4)
     if not high > low:
         return None
     counts, edges = np.histogram(a, bins=_GRID, range=(low, high))
-    spread = min(a.std(), (np.quantile(a, 0.75) - np.quantile(a, 0.25)) / 1.34) or a.std()
+    spread = min(a.std(), (upper - lower) / 1.34) or a.std()
     smooth = _smoothed(counts.astype(float), 0.6 * spread * len(a) ** -0.2 / (edges[1] - edges[0]))
     before, after = np.maximum.accumulate(smooth), np.maximum.accumulate(smooth[::-1])[::-1]
     depth = np.minimum(before, after) - smooth
@@ -62,10 +64,17 @@ def _widths(place: Place) -> list[float]:
     return [share * min(middle - left, right - middle) for share in _WIDTHS]
 
 
-def _clear(a: Values, place: Place, width: float) -> float:
+def _inside(ordered: Values, place: Place, width: float) -> list[int]:
+    """How many of the values, in order, lie in stretches about each of three places."""
+    ends = np.array([place]) + np.array([[-width / 2], [width / 2]])
+    found = np.searchsorted(ordered, ends[0], side="left"), np.searchsorted(ordered, ends[1], side="right")
+    return [int(count) for count in found[1] - found[0]]
+
+
+def _clear(ordered: Values, place: Place, width: float) -> float:
     """How clear a valley is: its lack of rows against the lower side, in standard deviations."""
-    left, middle, right = (int((np.abs(a - at) <= width / 2).sum()) for at in place)
-    return float((min(left, right) - middle) / np.sqrt(min(left, right) + middle + 1.0))
+    left, middle, right = _inside(ordered, place, width)
+    return (min(left, right) - middle) / sqrt(min(left, right) + middle + 1.0)
 
 
 def _smoothed(counts: Values, cells: float) -> Values:
