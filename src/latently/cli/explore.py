@@ -21,7 +21,8 @@ def explore(
     output: Outputs = None,
     fix: Path | None = None,
     target: str | None = None,
-    time: str | None = None,
+    time: Annotated[str | None, Parameter(negative="")] = None,
+    no_time: Annotated[bool, Parameter(negative="")] = False,
     codes: Literal["apply", "suggest", "none"] = "apply",
     seed: int = 0,
     max_rows: int = MAX_ROWS,
@@ -48,7 +49,10 @@ def explore(
     target
         A column to predict from the others.
     time
-        A column that orders the rows in time, to look for states and changes.
+        A column that orders the rows in time, to look for trend, season, breaks and states. By default a column of dates
+        or years that rises in even steps along the rows, if there is one.
+    no_time
+        Take no column as time.
     codes
         Values that stand for a missing one, such as -999: apply takes conventional ones as missing, suggest only names
         them, none does not look for any.
@@ -68,6 +72,8 @@ def explore(
     """
     if json and markdown:
         raise ValueError("--json and --markdown both print: choose one")
+    if no_time and time is not None:
+        raise ValueError("--time and --no-time contradict each other: choose one")
     written = list(output or [])
     if not json and not markdown and not any(path.suffix.lower() in _REPORTS for path in written):
         written.insert(0, Path("report.html"))
@@ -76,7 +82,7 @@ def explore(
     if fix is not None:
         _check_place(fix, file, (".py",))
     others = None if detectors is None else [name.strip() for name in detectors.split(",")]
-    how = {"target": target, "time": time, "codes": codes, "detectors": others}
+    how = {"target": target, "time": False if no_time else time, "codes": codes, "detectors": others}
     report = _explored(file, seed=seed, max_rows=max_rows, **how)
     for path in written:
         _write(report, path)

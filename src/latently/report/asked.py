@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ class Asked:
     """What `explore` was asked for; see there."""
 
     target: str | None
-    time: str | None
+    time: str | Literal[False] | None
     codes: Codes
     seed: int
     max_rows: int
@@ -25,6 +25,7 @@ class Asked:
     row_numbers: NDArray[np.int64] | None
     detectors: Sequence[Any] | None
     from_text: bool
+    time_is_given: bool = True
 
 
 def check_numbers(seed: int, max_rows: int, total_rows: int | None) -> None:

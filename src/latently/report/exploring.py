@@ -5,7 +5,7 @@ import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +35,13 @@ from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
 from latently.report.sections.target import target as predict
 from latently.report.sections.time import MOST_ROWS as TIME_ROWS
 from latently.report.sections.time import time as follow
+from latently.report.series.evident import evident_time
 from latently.report.study.columns import Codes, Column, judge
 from latently.report.study.learning import learn
 from latently.report.study.model import FIT_ROWS
 from latently.report.study.prepare import Prepared, prepare
 from latently.report.study.study import Skipped, Study
-from latently.report.study.words import counted, cut
+from latently.report.study.words import counted, cut, short
 
 MAX_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 10
@@ -54,7 +55,7 @@ def explore(
     table: Any,
     *,
     target: str | None = None,
-    time: str | None = None,
+    time: str | Literal[False] | None = None,
     codes: Codes = "apply",
     seed: int = 0,
     max_rows: int = MAX_ROWS,
@@ -78,7 +79,8 @@ def explore(
     target
         A column to predict from the others.
     time
-        A column that orders the rows in time.
+        A column that orders the rows in time. By default a column of dates or years that rises in even steps along the
+        rows, if there is one; False for none.
     codes
         Values that stand for a missing one: "apply" takes conventional codes (-999, 9999, "N/A", 1900-01-01) and
         impossible values (0 in a length) as missing and suggests others; "suggest" changes nothing; "none" does not
@@ -144,19 +146,21 @@ def _contents(table: Any, asked: Asked, tell: Tell) -> tuple[dict[str, Any], Exp
     views = column_views(table)
     check_row_numbers(asked.row_numbers, len(views[0].data))
     judged = [judge(read_column(view, asked.row_numbers), asked.codes) for view in views]
-    check_names([column.name for column in judged], target=asked.target, time=asked.time)
+    check_names([column.name for column in judged], target=asked.target, time=asked.time or None)
+    if asked.time is None:
+        asked = replace(asked, time=evident_time(judged, asked.target), time_is_given=False)
     judged = [_unmodelled(column) if column.name == asked.time else column for column in judged]
     prepared = prepare(judged, len(judged[0].raw), asked.max_rows, asked.seed, asked.target)
     prepared = replace(prepared, row_numbers=asked.row_numbers)
     tell("model")
-    study = _study(Study(prepared, time=asked.time), tell)
+    study = _study(Study(prepared, time=asked.time or None), tell)
     contents = _source(study.prepared, asked.name, asked.total_rows)
     contents |= _sections(study, asked, tell)
     contents["source"]["sampled"] = _sampled(contents, prepared, asked.total_rows)
     contents |= {
         "insights": insights(contents, study),
         "limits": limits(contents, study),
-        "warnings": _warnings(contents, study),
+        "warnings": _taken_as_time(asked) + _warnings(contents, study),
     }
     contents = numbered(contents, asked.row_numbers)
     contents["fixes"] = steps(prepared, contents["insights"], from_text=asked.from_text)
@@ -223,11 +227,11 @@ def _sections(study: Study, asked: Asked, tell: Tell) -> dict[str, Any]:
     tell("missing")
     made["missing"] = _made(missing, study)
     tell("dependencies")
-    made["dependencies"] = _made(dependencies, study, ordered=asked.time is not None)
+    made["dependencies"] = _made(dependencies, study, ordered=bool(asked.time))
     tell("target")
     made["target"] = None if asked.target is None else _wanted("target", predict, study, asked.target)
     tell("time")
-    made["time"] = None if asked.time is None else _wanted("time", follow, study, asked.time)
+    made["time"] = _along_time(study, asked) if asked.time else None
     return made
 
 
@@ -238,7 +242,11 @@ def _made(section: Callable[..., dict[str, Any]], study: Study, *given: Any, **h
         return {"skipped": str(reason)}
 
 
-def _wanted(what: str, section: Callable[..., dict[str, Any]], study: Study, name: str) -> dict[str, Any]:
+def _along_time(study: Study, asked: Asked) -> dict[str, Any]:
+    return _wanted("time", follow, study, asked.time) if asked.time_is_given else _made(follow, study, asked.time)
+
+
+def _wanted(what: str, section: Callable[..., dict[str, Any]], study: Study, name: Any) -> dict[str, Any]:
     """A section that was asked for by a column: an error if the column cannot be used."""
     try:
         return section(study, name)
@@ -255,6 +263,13 @@ def _sampled(contents: dict[str, Any], prepared: Prepared, total_rows: int | Non
     limit |= {"dependencies": len(prepared.sample), "target": TARGET_ROWS, "time": TIME_ROWS}
     there = [name for name in limit if contents[name] and "skipped" not in contents[name]]
     return [name for name in there if rows > limit[name]]
+
+
+def _taken_as_time(asked: Asked) -> list[str]:
+    if asked.time_is_given or not asked.time:
+        return []
+    column = short(asked.time)
+    return [f"{column} rises in even steps along the rows and is taken as time; time=False (--no-time) keeps it apart."]
 
 
 def _warnings(contents: dict[str, Any], study: Study) -> list[str]:
