@@ -63,6 +63,7 @@ def _entry(
         "probability": belief(found.p),
         "per": "year" if steps.per_year else steps.unit,
         "scale": "multiplied" if parts.multiplied else "added",
+        "beside_trend": parts.p_trend < ALARM,
     }
     return entry | {"text": _text(entry)}
 
@@ -84,6 +85,9 @@ def _text(entry: dict[str, Any]) -> str:
     if entry["kind"] == "variance":
         times = entry["effect"] if entry["effect"] > 1 else 1 / entry["effect"]
         return f"From {entry['at']} on {who} varies {times:.1f} times as {'much' if after > before else 'little'}."
+    if entry["kind"] == "level" and entry["beside_trend"]:
+        size = percent(abs(after / before - 1)) if entry["scale"] == "multiplied" else number(abs(after - before))
+        return f"At {entry['at']} {who} steps {'up' if after > before else 'down'} by {size} beside its trend."
     if entry["kind"] == "level":
         verb = "rises" if after > before else "falls"
         return f"At {entry['at']} the level of {who} {verb} from {number(before)} to {number(after)}."

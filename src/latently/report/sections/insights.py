@@ -158,7 +158,7 @@ def _looked_for(contents: dict[str, Any]) -> str:
     done += [f"dependence ({counted(pairs['tests'], 'pair')} of columns)"] if "tests" in pairs else []
     done += ["missing values that depend on other columns"] if contents["missing"].get("cells") else []
     done += [f"what tells {short(target['name'])}"] if "name" in target else []
-    done += [f"states along {short(time['column'])}"] if "column" in time else []
+    done += [f"trend, season, breaks and states along {short(time['column'])}"] if "column" in time else []
     return listed(done, len(done))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from latently.report.findings.finding import Finding
 from latently.report.sections.change import changes
 from latently.report.series.calendar import dated, is_calendar
+from latently.report.series.cycle import clearest_cycle
 from latently.report.series.decompose import ALARM, Parts, decompose, movement, wanders
 from latently.report.series.panel import Panel, panel
 from latently.report.series.spacing import Spacing, spacing
@@ -88,7 +89,7 @@ def trends(study: Study, name: str) -> Trends:
                 continue
             broken += changes(column, time, rows, steps, parts, group)
             entry = _entry(column, time, rows, steps, parts, group, float(moments[rows[0]]))
-            if entry["trend"]["found"] or parts.period:
+            if entry["trend"]["found"] or entry["season"]["length"]:
                 made.append(entry)
             if parts.p_trend >= ALARM and not parts.period:
                 continue
@@ -173,18 +174,28 @@ def _ends(parts: Parts) -> list[float]:
 
 def _season(parts: Parts, steps: Spacing, begin: float) -> dict[str, Any]:
     if not parts.period:
-        return {"strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0}
+        return _cycle(parts)
     first = _first_place(steps, parts.period, begin)
     names = _names(steps.unit, parts.period)
     high, low = int(parts.cycle.argmax()), int(parts.cycle.argmin())
     size = float(np.ptp(parts.cycle))
     return {
+        "length": parts.period,
         "strength": parts.season_strength,
         "probability": belief(parts.p_season),
         "high": names[(first + high) % parts.period] if names else None,
         "low": names[(first + low) % parts.period] if names else None,
         "size": float(np.expm1(size)) if parts.multiplied else size,
     }
+
+
+def _cycle(parts: Parts) -> dict[str, Any]:
+    """What comes again without keeping to steps of the same length."""
+    found = clearest_cycle(parts.trend + parts.rest)
+    nothing = {"length": 0, "strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0}
+    if found is None or found.p >= ALARM:
+        return nothing
+    return nothing | {"length": found.length, "strength": found.strength, "probability": belief(found.p)}
 
 
 def _names(unit: str, period: int) -> list[str] | None:
@@ -196,9 +207,9 @@ def _names(unit: str, period: int) -> list[str] | None:
 
 def _first_place(steps: Spacing, period: int, seconds: float) -> int:
     """Where in the calendar's cycle a series begins."""
-    moment = np.datetime64(int(seconds), "s") if steps.per_year else None
-    if moment is None:
+    if steps.unit in ("year", "step"):
         return 0
+    moment = np.datetime64(int(seconds), "s")
     month = int(moment.astype("datetime64[M]").astype(int)) % 12
     if (steps.unit, period) == ("day", 365):
         return int((moment.astype("datetime64[D]") - moment.astype("datetime64[Y]")).astype(int)) % period
@@ -216,6 +227,9 @@ def _text(entry: dict[str, Any]) -> str:
             f"has a season of {counted(entry['period'], entry['unit'])}{peak} ({high} between them, "
             f"strength {season['strength']:.2f})"
         )
+    elif season["length"]:
+        about = f"{season['length']:.2g} {entry['unit']}s"
+        said.append(f"has a cycle of about {about} ({percent(season['strength'])} of its variance)")
     return f"{_who(entry)} {' and '.join(said)}."
 
 

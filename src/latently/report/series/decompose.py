@@ -14,6 +14,7 @@ _SHARE: Final = 5  # a trend without season is a mean over so large a part of th
 _CANDIDATES: Final = 6
 _SHIFTS: Final = 199
 _WANDERS: Final = 0.9  # memory of what a line leaves, from which on only the steps tell of a trend
+_LEAST_FOR_MEMORY: Final = 24  # values; fewer do not tell how much a value tells of the next
 _BESIDE: Final = 8  # waves of the spectrum that one is compared with
 _LONG: Final = 50  # steps of a cycle, from which on it is smooth
 ALARM: Final = 0.001
@@ -225,18 +226,20 @@ def _trend_p(y: Values) -> float:
     x = np.arange(len(y)) - (len(y) - 1) / 2
     if not np.ptp(y) > 0:
         return 1.0
+    if len(y) < _LEAST_FOR_MEMORY:
+        return _steps_p(np.diff(y))
     slope = float(x @ y / (x @ x))
     left = y - y.mean() - slope * x
-    rising = min(1.0, 3 * _steps_p(np.diff(y)))  # of three tests the smallest p-value
-    if _left_by_a_step(y - y.mean()) < float(left @ left):
-        return rising  # or a change of level, which the states tell
+    rising = min(1.0, 6 * _steps_p(np.diff(y)))  # of three tests the smallest p-value; the line is the usual case
+    if _left_by_a_step(y - y.mean()) * len(y) ** (1 / len(y)) < float(left @ left):  # a step has a moment more
+        return rising  # or a change of level, which the breaks tell
     free = worth(left) - 2
     share = float((slope * x) @ (slope * x)) / max(float((y - y.mean()) @ (y - y.mean())), 1e-300)
-    drift = _drift_p(np.diff(y))
+    drift = 6 * _drift_p(np.diff(y))
     if free < 1 or memory(left) > _WANDERS:
-        return min(rising, 3 * drift)
+        return min(rising, drift)
     t = np.sqrt(share / max(1 - share, 1e-300) * free)
-    return min(rising, 3 * drift, 3 * float(2 * stats.t.sf(t, free)))
+    return min(rising, drift, 1.5 * float(2 * stats.t.sf(t, free)))
 
 
 def wanders(y: Values) -> bool:

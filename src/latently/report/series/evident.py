@@ -10,7 +10,7 @@ from latently.report.series.calendar import dated
 from latently.report.series.spacing import spacing
 from latently.report.study.columns import Column
 
-_LEAST_ROWS: Final = 24  # moments from which on trend and season are looked for
+_LEAST_ROWS: Final = 12  # moments from which on trend and season are looked for
 _NAMES: Final = re.compile(
     r"(^|[_\W])(time|date|datetime|timestamp|years?|yr|quarters?|months?|weeks?|days?|hours?|minutes?)([_\W]|$)",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from latently.report.study.columns import Column
 
 _MOST_GROUPS: Final = 12
-_LEAST: Final = 24  # moments of a series
+_LEAST: Final = 12  # moments of a series
 _MOST_ROWS: Final = 100_000
 
 

@@ -41,7 +41,7 @@ class Spacing:
     periods
         Periods that are usual for such steps, in steps.
     per_year
-        Steps in a year; None if time is no date.
+        Steps in a year; None if time is neither dates nor years.
     """
 
     places: NDArray[np.int64]
@@ -78,14 +78,15 @@ def spacing(times: Values, *, dates: bool) -> Spacing | None:
     if (off < 0.02).mean() < _EVEN:
         return None
     if not dates:
-        return _checked(places, "year" if _are_years(times) else "step", (), None)
+        per_year = 1 / usual if _are_years(times) else None
+        return _checked(places, "year" if per_year == 1 else "step", (), per_year)
     unit, periods = next(((u, p) for size, u, p in _STEPS if abs(usual / size - 1) < 0.02), ("step", ()))
     return _checked(places, unit, periods, _YEAR / usual)
 
 
 def _are_years(times: Values) -> bool:
-    """Whether numbers are years, one after the other."""
-    return bool((times == np.round(times)).all() and np.median(np.diff(times)) == 1 and 1500 <= times[0] <= 2100)
+    """Whether numbers are years, one after the other or with as many between them."""
+    return bool((times == np.round(times)).all() and times[0] >= 1500 and times[-1] <= 2100)
 
 
 def _month_numbers(times: Values) -> NDArray[np.int64]:
