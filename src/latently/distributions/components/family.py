@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from latently.distributions import ColumnError, Distribution, Family, Prior
+from latently.distributions import ColumnError, Distribution, Family, Prior, PseudoRows
 from latently.distributions.components.base import Block
 from latently.distributions.components.bounded_family import Boxes, fit_inside, is_inside, moved_inside, prior_gradient
 from latently.distributions.components.constraints import LimitedBlock
@@ -134,7 +134,7 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
     def with_prior(self, pooled: MemberSums, priors: Sequence[Any]) -> Self:
         """Prior of the group; a strength means something to the families that have default priors."""
         given = priors[0]
-        if given is None or isinstance(given, Prior | list | tuple):
+        if given is None or isinstance(given, Prior | PseudoRows | list | tuple):
             return replace(self, prior=given)
         if not isinstance(given, int | float):
             raise ColumnError(self.names[0], f"needs a prior or a strength, not {type(given).__name__}")
@@ -192,7 +192,9 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
         rows = slab.take(self.places)
         given = self.templates if len(self.templates) == len(R) else self.templates * len(R)
         triples = zip(given, theta.members, R, strict=True)
-        return Members(tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0]) for t, m, r in triples))
+        return Members(
+            tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0], self.prior) for t, m, r in triples)
+        )
 
     def n_parameters(self, theta: Members) -> int:
         """Those of all distributions, but for what is fixed."""
@@ -263,9 +265,11 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
         return out
 
 
-def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array) -> Distribution:
+def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array, prior: Any) -> Distribution:
     try:
         found = template.fit(rows, weights)
+        # counts that are all zero have a mean of zero, which a prior may rule out
+        found = found if np.isfinite(log_prior(found, prior)) else template.fit(rows, weights, prior)
     except ValueError:
         return otherwise
     # rows of one component may lack categories that others have
