@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution, Family, Prior, PseudoRows
-from latently.distributions.components.base import Block
+from latently.distributions.components.base import NEVER_LEARNT, ROUNDING, Block
 from latently.distributions.components.bounded_family import Boxes, fit_inside, is_inside, moved_inside, prior_gradient
 from latently.distributions.components.constraints import LimitedBlock
 from latently.distributions.components.family_answers import FamilyAnswers, Members
@@ -16,6 +16,7 @@ from latently.distributions.components.spread import shortest_scale
 from latently.distributions.conjugate import log_prior
 from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array
+from latently.distributions.statistics import Moments
 from latently.distributions.unconstrained import SCALES, Directions, Reader
 
 
@@ -205,6 +206,22 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
     def pooled(self, stats: MemberSums) -> MemberSums:
         """Statistics of all components together; of the first alone where each is of a family of its own."""
         return super().pooled(stats) if len(self.templates) == 1 else stats.permuted(np.array([0]))
+
+    def refuse_lost(self, before: MemberSums, left: MemberSums) -> None:
+        """An error where rows of all components together were taken away that were never learnt."""
+        had, now = self.pooled(before).parts[0], self.pooled(left).parts[0]
+        if isinstance(now, Moments):
+            squares, most = (np.diagonal(s) if s.ndim == 2 else s for s in (now.scatter(), had.second))
+            if (squares < -ROUNDING * most).any():
+                raise ColumnError(self.names[int(np.argmin(squares))], NEVER_LEARNT)
+        elif len(self.templates) == 1:
+            try:
+                with np.errstate(invalid="ignore"):
+                    self._named(self.templates[0].from_statistics, now, self.prior)
+            except ColumnError:
+                raise
+            except ValueError as problem:
+                raise ColumnError(self.names[0], NEVER_LEARNT) from problem
 
     def observed(self, stats: MemberSums) -> Array:
         """Weight of the rows: a family refuses a column without values itself."""
