@@ -4,11 +4,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 
 from latently.cluster import GaussianMixture
-from latently.detect import CombinedDetector, KernelDensity, KernelPCADetector, ModelDetector, OneClassSVM
+from latently.detect import (
+    CombinedDetector,
+    KernelDensity,
+    KernelPCADetector,
+    ModelDetector,
+    OneClassSVM,
+    SemiSupervisedSVDD,
+)
 from latently.distributions import Gaussian, Poisson
 from latently.kernel import RBF
 from latently.predict import GaussianNB
@@ -143,3 +151,15 @@ def test_bad_input():
     mixed = ModelDetector(Poisson())
     counts = np.round(IRIS[:, 1:2])
     assert np.isfinite(mixed.fit(counts).score_samples(counts)).all()
+
+
+@pytest.mark.parametrize("method", ["convex", "ball"])
+def test_semi_supervised_fits_that_stop_early_warn(method):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = np.zeros(80)
+    y[X[:, 0] > 1.5] = -1
+    with pytest.warns(ConvergenceWarning):
+        model = SemiSupervisedSVDD(method=method, max_iter=1).fit(X, y)
+    assert (model.converged_, model.reason_) == (False, "max_iter")
+    model = SemiSupervisedSVDD(method=method).fit(X, y)
+    assert (model.converged_, model.reason_) == (True, "converged")

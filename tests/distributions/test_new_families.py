@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
+from latently import load, save
 from latently.cluster import Mixture
-from latently.distributions import Family, NegativeBinomial, VonMises
+from latently.distributions import Beta, Family, NegativeBinomial, PseudoRows, VonMises
 from latently.distributions.base import UNSET
 from latently.distributions.columns import Columns
 from latently.distributions.statistics import Sums
@@ -194,3 +195,71 @@ def test_an_imputed_angle_is_the_mean_direction_and_not_the_mean_number(concentr
     gap = X[:, :1].copy()
     gap[300] = np.nan
     assert abs(chain.impute_mean(gap)[300, 0]) > 2
+
+
+def test_angles_with_pseudo_rows_are_the_fit_to_all_of_them():
+    X, pseudo = VonMises(2.0, 5.0).sample(50, np.random.default_rng(3)), np.array([[1.0], [1.4], [2.9]])
+    fitted = VonMises().fit(X, prior=PseudoRows.of(VonMises(), pseudo))
+    concentration, direction, _ = stats.vonmises.fit(np.concatenate([X, pseudo])[:, 0], fscale=1)
+    assert fitted.direction[0] == pytest.approx(direction, rel=1e-6)
+    assert fitted.concentration[0] == pytest.approx(concentration, rel=1e-6)
+
+
+def test_counts_with_pseudo_rows_are_at_the_peak_that_a_search_finds():
+    X, pseudo, weights = np.array([0, 3, 9, 4, 1, 30]), np.array([2, 12]), np.array([0.5, 2.0])
+    fitted = NegativeBinomial().fit(X, prior=PseudoRows.of(NegativeBinomial(), pseudo, weights))
+
+    def loss(v):
+        mean, size = np.exp(v)
+        found = stats.nbinom(size, size / (size + mean))
+        return -found.logpmf(X).sum() - weights @ found.logpmf(pseudo)
+
+    best = optimize.minimize(loss, [1.0, 0.0], tol=1e-12)
+    np.testing.assert_allclose([fitted.mean[0], fitted.size[0]], np.exp(best.x), rtol=1e-5)
+
+
+def test_models_take_pseudo_rows_and_their_objective_holds_them(name):
+    X, family = rows(name), FAMILIES[name]
+    prior = PseudoRows.of(type(family)(), OTHERS[name].sample(30, np.random.default_rng(1)))
+    one = Mixture(1, families=name, prior={0: prior}).fit(X)
+    for parameter in family.PARAMETERS:
+        expected = getattr(type(family)().fit(X, prior=prior), parameter)
+        np.testing.assert_allclose(getattr(one.components_[0], parameter), expected, rtol=1e-6)
+    member = one.components_[0]
+    found = member.log_prob(X).sum() + member.log_likelihood(prior.statistics)
+    assert one.lower_bound_ * len(X) == pytest.approx(found, rel=1e-9)
+    by_em, by_gradient = (
+        Mixture(2, families=name, prior={0: prior}, method=how, random_state=0, tol=tol, max_iter=2000).fit(X)
+        for how, tol in (("em", 1e-10), ("gradient", 1e-7))
+    )
+    assert by_gradient.lower_bound_ == pytest.approx(by_em.lower_bound_, abs=1e-6)
+    states = HiddenMarkovModel(1, emission=type(family)(), emission_prior=prior, tol=1e-9, random_state=0).fit(X)
+    for parameter in family.PARAMETERS:
+        np.testing.assert_allclose(
+            getattr(states.emissions_[0], parameter), getattr(one.components_[0], parameter), rtol=1e-6
+        )
+
+
+def test_a_mixture_with_pseudo_rows_is_saved_and_read_back(name, tmp_path):
+    X = rows(name)
+    prior = PseudoRows.of(type(FAMILIES[name])(), X[:5])
+    mixture = Mixture(2, families=name, prior={0: prior}, random_state=0).fit(X)
+    save(mixture, tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), mixture.predict_proba(X))
+    np.testing.assert_array_equal(again.partial_fit(X).weights_, mixture.partial_fit(X).weights_)
+
+
+def test_counts_of_a_mixture_are_drawn_to_those_of_all_rows():
+    """A component of zeros gives other counts a chance: one event in its rows and pseudo-rows."""
+    X = np.concatenate([np.zeros(40), np.full(40, 20.0) + np.arange(40) % 9])[:, None]
+    labels = np.repeat([0, 1], 40)
+    drawn, plain = (Mixture(2, families="negative_binomial", prior=how).fit(X, labels=labels) for how in (None, "ml"))
+    assert plain.components_[0].mean[0] == pytest.approx(0, abs=1e-12)
+    # an event is worth 1 / mean rows
+    assert drawn.components_[0].mean[0] == pytest.approx(1 / (40 + 1 / X.mean()), rel=1e-9)
+
+
+def test_another_prior_is_refused_by_name(name):
+    with pytest.raises(TypeError, match=f"prior of {type(FAMILIES[name]).__name__} must be PseudoRows, not Beta"):
+        type(FAMILIES[name])().fit([1.0, 2.0, 4.0], prior=Beta(1.0, 1.0))

@@ -89,3 +89,13 @@ def test_models_that_keep_no_statistics_say_so():
     other = GaussianHMM(3, random_state=0).fit(NUMBERS)
     with pytest.raises(ValueError, match="cannot be merged"):
         GaussianHMM(2, random_state=0).fit(NUMBERS).merge(other)
+
+
+@pytest.mark.parametrize(("kind", "X", "params"), CASES)
+def test_rows_that_were_never_learnt_are_refused_and_change_nothing(kind, X, params):
+    model = kind(2, random_state=0, n_iter=20, **params).fit(X, LENGTHS, labels=STATES)
+    before = parameters(model)
+    strangers = np.full((len(CODES) - 1, 1), CODES[0, 0]) if X is CODES else np.full((6, X.shape[1]), 90_000)
+    with pytest.raises(ValueError, match=r"cannot forget these rows|would leave state"):
+        model.forget(strangers)
+    np.testing.assert_array_equal(parameters(model), before)

@@ -122,7 +122,7 @@ def law_dask_gives_the_same(case: Case) -> None:
 
 @law("_engine", when=lambda case: case.by_rows)
 def law_statistics_add(case: Case) -> None:
-    """expect(a) + expect(b) is expect(a ++ b), and subtracting b leaves a, as far as `update` can tell."""
+    """expect(a) + expect(b) is expect(a ++ b), and subtracting b leaves a, as far as `update` shows."""
     model, params = case.fitted(model=case.new(max_iter=2))._engine()
     half = len(case.X) // 3
     a, b, both = (model.expect(params, Chunk(np.ascontiguousarray(X))) for X in (case.X[:half], case.X[half:], case.X))

@@ -43,7 +43,7 @@ def law_converged_is_honest(case: Case) -> None:
 
 @law("fit", when=lambda case: case.iterations is not None)
 def law_running_out_of_iterations_is_told(case: Case) -> None:
-    """Fits that stop at `max_iter` warn (`ConvergenceWarning`); where there is a `trace_`, `reason_` says so too."""
+    """Fits that stop at `max_iter` warn (`ConvergenceWarning`); where there is `converged_`, `reason_` says so too."""
     from sklearn.exceptions import ConvergenceWarning
 
     model = case.new(n_init=1, max_iter=1, tol=np.finfo(float).tiny)
@@ -52,6 +52,9 @@ def law_running_out_of_iterations_is_told(case: Case) -> None:
         model.fit(case.X, case.y)
     warned = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     assert warned or getattr(model, "converged_", True), "nobody is warned"
+    if hasattr(model, "converged_"):
+        ended = getattr(model, "reason_", None)
+        assert (ended == "converged") == bool(model.converged_), f"reason_ is {ended!r}, converged_ {model.converged_}"
     if not hasattr(model, "trace_"):
         return
     assert warned, "nobody is warned"

@@ -10,6 +10,7 @@ from latently.kernel.base import Array
 from latently.kernel.gram.eigen import leading
 from latently.learn.engine.cores import single_threaded_blas
 
+_REASONS = {0: "converged", 1: "max_iter"}  # by the status of L-BFGS-B
 _AXES = 300  # leading directions of feature space in which the centre may lie
 _ROUND = 0.05  # width of the corner of the loss that is rounded off, in units of the mean squared distance
 
@@ -30,8 +31,8 @@ class Ball:
         (n,) squared distances of the training things from the centre.
     length
         Squared length of the centre.
-    objective, n_iter
-        Where the descent ended, and after how many iterations.
+    objective, n_iter, reason
+        Where the descent ended, after how many iterations, and why: "converged", "max_iter" or "stalled".
     """
 
     centre: Array
@@ -41,9 +42,10 @@ class Ball:
     length: float
     objective: float
     n_iter: int
+    reason: str
 
 
-def descend(K: Array, labels: Array, *, nu: float, kappa: float, labelled_weight: float) -> Ball:
+def descend(K: Array, labels: Array, *, nu: float, kappa: float, labelled_weight: float, max_iter: int) -> Ball:
     """Minimise R^2 - kappa m g + mean losses over the centre, the squared radius R^2 and the margin g >= 0.
 
     Unlabelled rows lose what they are outside by; labelled ones what they lack of being inside (or outside) by
@@ -57,12 +59,14 @@ def descend(K: Array, labels: Array, *, nu: float, kappa: float, labelled_weight
         (n,) 1, -1 or 0.
     nu, kappa, labelled_weight
         See `SemiSupervisedSVDD`.
+    max_iter
+        Iterations at most.
     """
     with single_threaded_blas():
-        return _descended(K, labels, nu, kappa, labelled_weight)
+        return _descended(K, labels, nu, kappa, labelled_weight, max_iter)
 
 
-def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight: float) -> Ball:
+def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight: float, max_iter: int) -> Ball:
     own = np.diagonal(K)
     unit = max(float(own.mean() - K.mean()), np.finfo(float).tiny)  # mean squared distance from the mean
     axes = leading(K, min(len(K), _AXES))
@@ -90,13 +94,13 @@ def _descended(K: Array, labels: Array, nu: float, kappa: float, labelled_weight
     squared = own / unit - 2.0 * (features @ start) + start @ start
     begin = np.concatenate([start, [np.quantile(squared, 1 - nu / 2), 0.0]])
     bounds = [(None, None)] * a + [(0.0, None), (0.0, None)]
-    found = minimize(cost, begin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
+    found = minimize(cost, begin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter})
     centre = np.sqrt(unit) * (axes.coefficients @ found.x[:a])  # (n,) weights of the training things
     inner = K @ centre
     length = float(centre @ inner)
     return Ball(
         centre, float(found.x[a]) * unit, float(found.x[a + 1]) * unit, own - 2.0 * inner + length, length,
-        float(found.fun) * unit, int(found.nit),
+        float(found.fun) * unit, int(found.nit), _REASONS.get(found.status, "stalled"),
     )  # fmt: skip
 
 

@@ -13,9 +13,11 @@ from latently.detect.read import in_memory
 from latently.detect.support import EXPECTED_FAILURES, ORDER, BoundaryDetector, guessed_start
 from latently.kernel.base import Array
 from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.unconverged import warn_unconverged
 from latently.learn.qp import Solution
 
 _HALVINGS = 40
+_DESCENTS = 500  # iterations of the ball, unless max_iter says how many
 _CLOSE = 1e-3  # of a margin: nearer than that is not sought
 
 
@@ -50,6 +52,8 @@ class SemiSupervisedSVDD(BoundaryDetector):
         Score at the boundary, unless contamination is given.
     support_, support_vectors_, dual_coef_
         Numbers, rows and weights of the rows that the boundary is made of.
+    converged_, reason_
+        Whether the fit converged, and how it ended: "converged", "max_iter" or (of the ball) "stalled".
 
     Examples
     --------
@@ -147,10 +151,13 @@ class SemiSupervisedSVDD(BoundaryDetector):
         return found, 0.5 * (low + high)
 
     def _fit_ball(self, things: Any, values: Any, labels: Array, own: Array) -> None:
-        every = np.arange(len(own))
+        every, most = np.arange(len(own)), _DESCENTS if self.max_iter < 0 else self.max_iter
         found = descend(
-            values.block(every, every), labels, nu=self.nu, kappa=self.kappa, labelled_weight=self.labelled_weight
-        )
+            values.block(every, every), labels, nu=self.nu, kappa=self.kappa, labelled_weight=self.labelled_weight,
+            max_iter=most,
+        )  # fmt: skip
+        self.converged_, self.reason_ = found.reason == "converged", found.reason
+        warn_unconverged(found.reason, "max_iter", most)
         self._remember(things, found.centre)
         self.margin_, self.n_iter_, self.objective_ = found.margin, found.n_iter, found.objective
         self._length = found.length

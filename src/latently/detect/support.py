@@ -134,6 +134,7 @@ class BoundaryDetector(KernelDetector):
             values, start, upper, tol=self.tol, shrinking=self.shrinking, cache_mb=self.cache_size,
             max_iter=None if self.max_iter < 0 else self.max_iter, **terms,
         )  # fmt: skip
+        self.converged_, self.reason_ = found.converged, "converged" if found.converged else "max_iter"
         if not found.converged:
             warnings.warn(
                 f"Solver terminated early (max_iter={self.max_iter}): the KKT conditions are violated by "

@@ -20,6 +20,7 @@ from latently.distributions.priors.base import Prior
 from latently.distributions.priors.beta import Beta
 from latently.distributions.priors.dirichlet import Dirichlet
 from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
+from latently.distributions.priors.pseudo_rows import PseudoRows
 from latently.distributions.statistics import Additive, Moments, Parts, Sums
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Poisson",
     "Prior",
     "Product",
+    "PseudoRows",
     "Sums",
     "VonMises",
     "entropy",

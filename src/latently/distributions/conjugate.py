@@ -8,10 +8,11 @@ from latently.distributions.base import Distribution
 from latently.distributions.families.gaussian import Gaussian
 from latently.distributions.families.product import Product
 from latently.distributions.priors.normal_inverse_wishart import NormalInverseWishart
+from latently.distributions.priors.pseudo_rows import PseudoRows
 
 
 def log_prior(member: Distribution, prior: Any) -> float:
-    """Log density of a distribution's parameters under their prior; zero if there is none.
+    """Log density of a distribution's parameters under their prior (up to a constant for `PseudoRows`); else zero.
 
     A prior of one column is that of each column; a `Product` takes one for each of its parts.
 
@@ -23,6 +24,8 @@ def log_prior(member: Distribution, prior: Any) -> float:
     """
     if prior is None:
         return 0.0
+    if isinstance(prior, PseudoRows):
+        return float(member.log_likelihood(prior.statistics))  # type: ignore[attr-defined]
     if isinstance(member, Product):
         return sum(log_prior(part, own) for (part, _), own in zip(member.parts, prior, strict=True))
     if isinstance(member, Gaussian) and isinstance(prior, NormalInverseWishart):

@@ -28,7 +28,7 @@ def _assert_same_fit(case: DistributionCase, left: Any, right: Any, what: str, r
 
 @law(_learns)
 def law_statistics_of_chunks_add(case: DistributionCase) -> None:
-    """statistics(a) + statistics(b) is statistics(a ++ b), and subtracting b leaves a, as far as a fit can tell."""
+    """statistics(a) + statistics(b) is statistics(a ++ b), and subtracting b leaves a, as far as a fit shows."""
     X = case.rows
     a, b, both = (case.known.statistics(part) for part in (X[:70], X[70:], X))
     _assert_same_fit(case, a + b, both, "a + b against a ++ b")

@@ -16,6 +16,10 @@ from latently.distributions.inputs import Array
 from latently.distributions.statistics import refuse_lost
 from latently.distributions.unconstrained import Directions, Reader
 
+ROUNDING = 1e-9
+"""Share of what was counted that subtraction may leave below zero by rounding alone."""
+NEVER_LEARNT = "cannot forget these rows: they were not all learnt, since less than nothing would be left"
+
 
 @dataclass(frozen=True, eq=False)
 class Block(ABC):
@@ -171,7 +175,7 @@ class Block(ABC):
         return None
 
     def refuse_lost(self, before: Any, left: Any) -> None:
-        """An error where taking rows away has cost digits of what is left; counts lose none."""
+        """An error where rows were taken away that were never learnt, or at the cost of digits of what is left."""
         had, now = self.squares(before), self.squares(left)
         if had is None or now is None:
             return

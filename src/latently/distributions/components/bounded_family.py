@@ -8,6 +8,7 @@ from scipy.optimize import approx_fprime, minimize
 
 from latently.distributions.conjugate import log_prior
 from latently.distributions.inputs import Array
+from latently.distributions.priors.pseudo_rows import PseudoRows
 from latently.distributions.unconstrained import SCALES, Reader
 
 Boxes: TypeAlias = dict[str, tuple[Array, Array]]
@@ -30,6 +31,8 @@ def prior_gradient(member: Any, prior: Any) -> Array | float:
     """Gradient of the log prior of a distribution's parameters in its vector, by differences."""
     if prior is None:
         return 0.0
+    if isinstance(prior, PseudoRows):
+        return np.asarray(member.gradient(prior.statistics))
     return np.asarray(approx_fprime(member.pack(), lambda v: log_prior(member.unpack(Reader(v)), prior), 1e-7))
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latently.distributions import ColumnError, Distribution
+from latently.distributions.components.base import NEVER_LEARNT, ROUNDING
 from latently.distributions.components.constraints import LimitedBlock
 from latently.distributions.components.slab import FEW, Mask, PerComponent, Slab
 from latently.distributions.inputs import Array
@@ -72,6 +73,15 @@ class DiscreteBlock(LimitedBlock):
     def _with_prior(self, stats: Tally) -> tuple[Array, Array]:
         events, trials = self._prior()
         return stats.events + events, stats.trials + trials
+
+    def refuse_lost(self, before: Tally, left: Tally) -> None:
+        """An error where more was taken away than was counted in all components together (how they share may vary)."""
+        events, trials = left.events.sum(axis=0), left.trials.sum(axis=0)
+        least = np.minimum(events, trials - events) if self.SCALE == "logit" else events
+        wrong = least < -ROUNDING * (before.events + before.trials).sum(axis=0)
+        for name, column in zip(self.names, self.columns, strict=True):
+            if wrong[self._span(column)].any():
+                raise ColumnError(name, NEVER_LEARNT)
 
     def without_prior(self) -> Self:
         """The same block under a flat prior."""

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from latently.distributions import ColumnError, Distribution, Family, Prior
-from latently.distributions.components.base import Block
+from latently.distributions import ColumnError, Distribution, Family, Prior, PseudoRows
+from latently.distributions.components.base import NEVER_LEARNT, ROUNDING, Block
 from latently.distributions.components.bounded_family import Boxes, fit_inside, is_inside, moved_inside, prior_gradient
 from latently.distributions.components.constraints import LimitedBlock
 from latently.distributions.components.family_answers import FamilyAnswers, Members
@@ -16,6 +16,7 @@ from latently.distributions.components.spread import shortest_scale
 from latently.distributions.conjugate import log_prior
 from latently.distributions.floor import Floor
 from latently.distributions.inputs import Array
+from latently.distributions.statistics import Moments
 from latently.distributions.unconstrained import SCALES, Directions, Reader
 
 
@@ -134,7 +135,7 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
     def with_prior(self, pooled: MemberSums, priors: Sequence[Any]) -> Self:
         """Prior of the group; a strength means something to the families that have default priors."""
         given = priors[0]
-        if given is None or isinstance(given, Prior | list | tuple):
+        if given is None or isinstance(given, Prior | PseudoRows | list | tuple):
             return replace(self, prior=given)
         if not isinstance(given, int | float):
             raise ColumnError(self.names[0], f"needs a prior or a strength, not {type(given).__name__}")
@@ -192,7 +193,9 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
         rows = slab.take(self.places)
         given = self.templates if len(self.templates) == len(R) else self.templates * len(R)
         triples = zip(given, theta.members, R, strict=True)
-        return Members(tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0]) for t, m, r in triples))
+        return Members(
+            tuple(m if t.is_fitted else _fitted(t, m, rows[r > 0], r[r > 0], self.prior) for t, m, r in triples)
+        )
 
     def n_parameters(self, theta: Members) -> int:
         """Those of all distributions, but for what is fixed."""
@@ -203,6 +206,22 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
     def pooled(self, stats: MemberSums) -> MemberSums:
         """Statistics of all components together; of the first alone where each is of a family of its own."""
         return super().pooled(stats) if len(self.templates) == 1 else stats.permuted(np.array([0]))
+
+    def refuse_lost(self, before: MemberSums, left: MemberSums) -> None:
+        """An error where rows of all components together were taken away that were never learnt."""
+        had, now = self.pooled(before).parts[0], self.pooled(left).parts[0]
+        if isinstance(now, Moments):
+            squares, most = (np.diagonal(s) if s.ndim == 2 else s for s in (now.scatter(), had.second))
+            if (squares < -ROUNDING * most).any():
+                raise ColumnError(self.names[int(np.argmin(squares))], NEVER_LEARNT)
+        elif len(self.templates) == 1:
+            try:
+                with np.errstate(invalid="ignore"):
+                    self._named(self.templates[0].from_statistics, now, self.prior)
+            except ColumnError:
+                raise
+            except ValueError as problem:
+                raise ColumnError(self.names[0], NEVER_LEARNT) from problem
 
     def observed(self, stats: MemberSums) -> Array:
         """Weight of the rows: a family refuses a column without values itself."""
@@ -263,9 +282,11 @@ class FamilyBlock(FamilyAnswers, LimitedBlock):
         return out
 
 
-def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array) -> Distribution:
+def _fitted(template: Family, otherwise: Distribution, rows: Array, weights: Array, prior: Any) -> Distribution:
     try:
         found = template.fit(rows, weights)
+        # counts that are all zero have a mean of zero, which a prior may rule out
+        found = found if np.isfinite(log_prior(found, prior)) else template.fit(rows, weights, prior)
     except ValueError:
         return otherwise
     # rows of one component may lack categories that others have

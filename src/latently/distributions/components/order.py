@@ -22,7 +22,7 @@ def is_asymmetric(pseudo: Array) -> bool:
 
     Examples
     --------
-    >>> is_asymmetric(np.array([1.0, 1.0])), tells_apart(np.array([1.0, 59.0]))
+    >>> is_asymmetric(np.array([1.0, 1.0])), is_asymmetric(np.array([1.0, 59.0]))
     (False, True)
     """
     return bool((pseudo != pseudo.flat[0]).any())

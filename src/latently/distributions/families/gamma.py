@@ -13,6 +13,7 @@ from latently.distributions.family import ExponentialFamily
 from latently.distributions.floor import TOUCHING, Floor
 from latently.distributions.inputs import Array, ColumnError
 from latently.distributions.priors.base import Prior
+from latently.distributions.priors.pseudo_rows import PseudoRows, with_pseudo_rows
 from latently.distributions.statistics import Additive, as_sums
 
 
@@ -115,10 +116,9 @@ class Gamma(Columns, ExponentialFamily, Prior):
 
     # fit
 
-    def from_statistics(self, stats: Additive, prior: None = None) -> Self:
-        """Maximum likelihood by Newton steps; there is no prior in closed form, and none is taken."""
-        if prior is not None:
-            raise TypeError("Gamma takes no prior: fit by maximum likelihood")
+    def from_statistics(self, stats: Additive, prior: PseudoRows | None = None) -> Self:
+        """Maximum likelihood by Newton steps; `PseudoRows` are a prior."""
+        stats = with_pseudo_rows(stats, prior, self)
         logs, values, weight = per_column(stats, 3, self)
         weight = with_weight(weight)
         mean, mean_log = values / weight, logs / weight

@@ -1,6 +1,6 @@
 """Negative binomial: counts that vary more than Poisson's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from latently.distributions.base import UNSET
 from latently.distributions.columns import Columns, with_weight
 from latently.distributions.family import Family
 from latently.distributions.inputs import Array, as_rows, as_weights, no_negative
+from latently.distributions.priors.pseudo_rows import PseudoRows, with_pseudo_rows
 from latently.distributions.statistics import Additive
 
 STIRLING = 50.0
@@ -174,22 +175,29 @@ class NegativeBinomial(Columns, Family):
 
     # fit
 
-    def from_statistics(self, stats: Additive, prior: None = None) -> Self:
+    def from_statistics(self, stats: Additive, prior: PseudoRows | None = None) -> Self:
         """Maximum likelihood: the mean count, and the size by Newton steps.
 
         Counts that vary no more than Poisson's are most likely in the limit of an infinite size: theirs is 1e8 times
         the mean, which differs from that limit by less than rounding of a likelihood. It is 1 where all are zero.
         """
-        if prior is not None:
-            raise TypeError("NegativeBinomial takes no prior: fit by maximum likelihood")
         if not isinstance(stats, Histogram):
             raise TypeError(f"NegativeBinomial reads a Histogram of counts as statistics, not {type(stats).__name__}")
         if self._width() not in (None, stats.weight.shape[1]):
             raise ValueError(f"statistics of {stats.weight.shape[1]} columns are not those of {self}")
+        stats = with_pseudo_rows(stats, prior, self)
         weight = no_negative(stats.weight, "weights")
         share = weight / with_weight(weight.sum(axis=0))
         mean = stats.values @ share
         return type(self)(mean, np.array([_size(stats.values, p, m) for p, m in zip(share.T, mean, strict=True)]))
+
+    def default_prior(self, stats: Additive, strength: float, spread: Array | None) -> PseudoRows:
+        """Counts as those of all rows, worth so many rows, or so many events if those are less."""
+        assert isinstance(stats, Histogram)
+        weight = no_negative(stats.weight, "weights")
+        rows = with_weight(weight.sum(axis=0))
+        share = strength / (rows * np.maximum(stats.values @ weight / rows, 1.0))
+        return PseudoRows(replace(stats, weight=weight * share))
 
 
 def _tail(z: Array) -> Array:

@@ -12,6 +12,7 @@ from latently.distributions.base import UNSET, Distribution
 from latently.distributions.columns import Columns, per_column, with_weight
 from latently.distributions.family import ExponentialFamily
 from latently.distributions.inputs import Array, ColumnError
+from latently.distributions.priors.pseudo_rows import PseudoRows, with_pseudo_rows
 from latently.distributions.quantiles import bisected
 from latently.distributions.statistics import Additive
 
@@ -147,10 +148,9 @@ class VonMises(Columns, ExponentialFamily):
 
     # fit
 
-    def from_statistics(self, stats: Additive, prior: None = None) -> Self:
+    def from_statistics(self, stats: Additive, prior: PseudoRows | None = None) -> Self:
         """Maximum likelihood: the direction of the mean vector, and the concentration that explains its length."""
-        if prior is not None:
-            raise TypeError("VonMises takes no prior: fit by maximum likelihood")
+        stats = with_pseudo_rows(stats, prior, self)
         cosines, sines, weight = per_column(stats, 3, self)
         length = np.hypot(cosines, sines) / with_weight(weight)
         flat = length >= 1 - 1e-14

@@ -59,7 +59,7 @@ class MDS(DissimilarityMap):
         Sum over pairs of (disparity - distance)^2, or Stress-1.
     dissimilarity_matrix_
         (n, n) dissimilarities.
-    n_iter_, converged_
+    n_iter_, converged_, reason_
         Iterations of the best start, and whether its stress had ceased to fall.
 
     Examples
@@ -129,7 +129,8 @@ class MDS(DissimilarityMap):
             found = best_configuration(D, self._starts(D, init), how)
         self.embedding_, self.stress_ = found.points, found.stress
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)
+        self.reason_ = "converged" if found.converged else "max_iter"
+        warn_unconverged(self.reason_, "max_iter", self.max_iter)
         return self.embedding_
 
     def _starts(self, D: Array, init: Any) -> list[Array]:

@@ -58,7 +58,7 @@ class SammonMapping(DissimilarityMap):
         The Sammon stress: 0 for a perfect map.
     dissimilarity_matrix_
         (n, n) dissimilarities.
-    n_iter_, converged_
+    n_iter_, converged_, reason_
         Iterations of the best start, and whether its stress had ceased to fall.
 
     Examples
@@ -118,7 +118,8 @@ class SammonMapping(DissimilarityMap):
         )  # fmt: skip
         self.embedding_, self.stress_ = found.points[things.which], found.stress
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        warn_unconverged("converged" if found.converged else "max_iter", "max_iter", self.max_iter)
+        self.reason_ = "converged" if found.converged else "max_iter"
+        warn_unconverged(self.reason_, "max_iter", self.max_iter)
         return self.embedding_
 
     def _expected_failed_checks(self) -> dict[str, str]:

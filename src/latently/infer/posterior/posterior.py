@@ -1,7 +1,7 @@
-"""The posterior of one or a few continuous parameters, and its summaries."""
+"""The posterior of one or a few continuous parameters: how it is found, and its densities."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from latently.distributions import Gaussian
 from latently.distributions.inputs import generator
 from latently.distributions.priors.base import Prior
 from latently.infer.factors import Floats
+from latently.infer.posterior.answers import Summaries
 from latently.infer.posterior.conjugate import exact, fitted_row, names_of
 from latently.infer.posterior.grid import grid, window
 from latently.infer.posterior.methods import Result, laplace
@@ -18,21 +19,12 @@ from latently.infer.posterior.optimise import climb
 from latently.infer.posterior.priors import Function
 from latently.infer.posterior.sampled import sampled
 from latently.infer.posterior.setting import Limits, as_family, as_parameters
-from latently.infer.posterior.summaries import equal_tailed, half_maximum, shortest
 from latently.infer.posterior.target import Target, family_rows, rows_of
 
 METHODS = ("auto", "exact", "grid", "laplace", "sample")
 
 
-def _if_any(find: Callable[[], Floats]) -> Floats | None:
-    """Give what is found; None where the density has no maximum."""
-    try:
-        return find()
-    except ValueError:
-        return None
-
-
-class Posterior:
+class Posterior(Summaries):
     """The posterior of continuous parameters, from a prior and a likelihood.
 
     It is exact where prior and likelihood are conjugate, found by quadrature for one or two parameters, and by
@@ -166,22 +158,7 @@ class Posterior:
         spread = np.ptp(places, axis=0)
         return places, np.where(spread > 0, spread, np.maximum(np.abs(places[0]), 1e-3) * 0.1)
 
-    # -- the distribution
-
-    @property
-    def method(self) -> str:
-        """How it was found: "exact", "grid", "laplace" or "sample"."""
-        return self.result.method
-
-    @property
-    def diagnostics(self) -> dict[str, Any]:
-        """How far it can be trusted: R-hat and effective sample sizes, or the error of the integral."""
-        return self.result.diagnostics
-
-    @property
-    def converged(self) -> bool:
-        """Whether it can be trusted as it is: chains that agree, an integral that is settled."""
-        return bool(self.diagnostics.get("converged", True))
+    # -- densities
 
     def log_prior(self, theta: ArrayLike) -> Floats:
         """Log prior density of rows (n, d)."""
@@ -211,33 +188,7 @@ class Posterior:
             raise ValueError(f"rows need {len(self.names)} columns, {list(self.names)}; got shape {rows.shape}")
         return rows
 
-    def marginal(self, name: str) -> Any:
-        """Give the distribution of one parameter: `pdf`, `ppf`, `support`."""
-        if name not in self.names:
-            raise ValueError(f"no parameter {name!r}: there are {list(self.names)}")
-        return self.result.marginals[self.names.index(name)]
-
-    # -- summaries
-
-    @property
-    def map(self) -> Floats:
-        """The parameters of highest posterior density, (d,)."""
-        return self.result.mode
-
-    @property
-    def mean(self) -> Floats:
-        """Mean of each parameter, (d,)."""
-        return self.result.mean
-
-    @property
-    def covariance(self) -> Floats:
-        """Covariance, (d, d)."""
-        return self.result.covariance
-
-    @property
-    def sd(self) -> Floats:
-        """Standard deviation of each parameter, (d,)."""
-        return np.sqrt(np.diag(self.result.covariance))
+    # -- the best parameters, and a Gaussian about them
 
     def maximum_likelihood(self) -> Floats:
         """Give the parameters of highest likelihood, (d,): the MAP in the limit of a wide, flat prior."""
@@ -245,35 +196,6 @@ class Posterior:
             return fitted_row(self._family.from_statistics(self._seen))
         best, _ = climb(self._target.log_likelihood, self.map, self.sd, self._parameters.bounds)
         return best
-
-    def error_bars(self) -> Floats:
-        """Give where the density of each parameter has fallen to half its maximum, (d, 2)."""
-        return np.array([half_maximum(m) for m in self.result.marginals])
-
-    def fwhm(self) -> Floats:
-        """Give the full width at half maximum of each parameter, (d,)."""
-        return np.diff(self.error_bars(), axis=1)[:, 0]
-
-    def quantile(self, q: ArrayLike) -> Floats:
-        """Give quantiles of each parameter: (d,), or (d, m) for m levels."""
-        return np.array([m.ppf(np.asarray(q, dtype=np.float64)) for m in self.result.marginals])
-
-    def interval(self, level: float = 0.95, kind: str = "equal") -> Floats:
-        """Give a credible interval of each parameter, (d, 2).
-
-        Parameters
-        ----------
-        level
-            Its probability.
-        kind
-            "equal" for equal tails, "hdi" for the shortest interval (highest density, for a single hill).
-        """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, got {level}")
-        if kind not in ("equal", "hdi"):
-            raise ValueError(f"kind must be 'equal' or 'hdi', got {kind!r}")
-        ends = equal_tailed if kind == "equal" else shortest
-        return np.array([ends(m, level) for m in self.result.marginals])
 
     def gaussian(self, match: str = "moments") -> Gaussian:
         """Give the Gaussian approximation.
@@ -295,31 +217,6 @@ class Posterior:
             target = Target(Function(lambda rows: 0.0 * rows[:, 0], self.names, ends), self.log_prob)
         found = laplace(target, self.map[None, :], self.sd)
         return Gaussian(found.mode, found.covariance)
-
-    def sample(self, n: int = 1, random_state: Any = None) -> Floats:
-        """Draw n rows of parameters, (n, d)."""
-        return self.result.draw(n, generator(random_state))
-
-    def expect(self, function: Callable[..., Any]) -> float:
-        """Give the posterior mean of a function of the parameters, in order."""
-        return self.result.average(rows_of(function, None))
-
-    def summary(self, level: float = 0.95) -> dict[str, dict[str, Any]]:
-        """Give all summaries of each parameter, as plain numbers; None for a maximum that does not exist."""
-        equal, hdi = self.interval(level), self.interval(level, "hdi")
-        top = _if_any(lambda: self.map)
-        bars = [_if_any(partial(half_maximum, marginal)) for marginal in self.result.marginals]
-        return {
-            name: {
-                "map": None if top is None else float(top[j]),
-                "half_maximum": None if bar is None else tuple(bar.tolist()),
-                "mean": float(self.mean[j]),
-                "sd": float(self.sd[j]),
-                "interval": tuple(equal[j].tolist()),
-                "hdi": tuple(hdi[j].tolist()),
-            }
-            for j, (name, bar) in enumerate(zip(self.names, bars, strict=True))
-        }
 
     # -- comparing models
 

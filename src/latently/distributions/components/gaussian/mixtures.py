@@ -166,6 +166,10 @@ class GaussianMixtures(Block):
         """Weight of the observed entries."""
         return self._inner.observed(stats.moments)
 
+    def squares(self, stats: MixtureMoments) -> tuple[Array, Array, Array]:
+        """Those of all Gaussians."""
+        return self._inner.squares(stats.moments)
+
     def cross(self, theta: Mixtures, stats: MixtureMoments) -> Array:
         """Each with its own."""
         return np.where(np.eye(len(theta.weights)), 0.0, -max(float(stats.counts.sum()), 1.0))
