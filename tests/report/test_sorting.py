@@ -27,7 +27,8 @@ def test_keys_are_found_one_within_the_other():
 def test_a_column_that_follows_from_a_key_is_not_named():
     city = np.repeat(np.arange(5.0), 20)
     found = sort_keys([city, city // 3], [True, True])
-    assert found.keys == (0, 1) and found.named == (0,)
+    assert found.keys == (0, 1)
+    assert found.named == (0,)
 
 
 def test_a_random_order_has_no_keys():
@@ -41,7 +42,8 @@ def test_a_number_that_differs_by_the_class_that_sorts_the_table():
     feed = np.repeat(["linseed", "meat", "soy", "casein", "bean", "seed"], 12)
     weight = rng.normal(250, 50, 72) + np.repeat([-30, 20, 0, 70, -90, 60], 12)
     insights = found_in({"weight": weight, "feed": feed})
-    assert insights[0]["finding"] == "dependency" and {"weight", "feed"} == set(insights[0]["columns"])
+    assert insights[0]["finding"] == "dependency"
+    assert {"weight", "feed"} == set(insights[0]["columns"])
     order = next(each for each in insights if each["finding"] == "order")
     assert "sorted by feed" in order["text"]
 
@@ -58,7 +60,9 @@ def test_a_table_of_counts_written_out_row_by_row():
     insights = found_in({"hair": hair, "eye": eye})
     assert {"hair", "eye"} in names_of(insights)
     text = insights[0]["text"]
-    assert "blond" in text and "blue" in text and "44 %" in text  # 94 of 215, against 33 of 377
+    assert "blond" in text
+    assert "blue" in text
+    assert "44 %" in text  # 94 of 215, against 33 of 377
 
 
 @pytest.mark.parametrize("seed", range(4))

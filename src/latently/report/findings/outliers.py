@@ -32,6 +32,7 @@ _GAP: Final = 2.0  # times the furthest of the others
 _NEAR: Final = 7  # rows nearby that must be far too
 _HEAVY, _ALONE, _SKEWED = 2.5, 1.0, 5.0  # standard errors of kurtosis, about a line and alone, and of skewness
 _SHOWN: Final = 3
+_ORDERS: Final = 20.0  # ratio of the last decile to the first, from which on logarithms are taken
 _STEPS, _KEPT = 10, 0.75  # of least trimmed squares
 
 
@@ -63,7 +64,7 @@ def outliers(prepared: Prepared) -> list[Finding]:
     places = [j for j in prepared.numeric if _varies(prepared.used[j], rows)]
     if len(rows) < _LEAST_ROWS or not places:
         return []
-    X = prepared.values[np.ix_(rows, places)]
+    X = np.column_stack([_scored(prepared.used[j], prepared.used[j].raw[rows]) for j in places])
     pairs = _pairs(X)
     limit = max(_LEAST_FAR, float(-ndtri(_ALARM / (2 * len(rows) * max(len(pairs), 1)))))
     limit *= 1 + 3 / len(rows)
@@ -213,6 +214,18 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
     )
 
 
+def _scored(column: Column, x: Values) -> Values:
+    """Values on the scale on which lines are looked for: logarithms of what spans orders of magnitude."""
+    assert column.curve is not None
+    return np.log(x) if _is_of_orders(column) else column.curve.apply(x)
+
+
 def _undone(column: Column, ends: Values) -> Values:
     assert column.curve is not None
-    return np.clip(column.curve.undo(ends), np.nanmin(column.raw), np.nanmax(column.raw))
+    ends = np.exp(np.minimum(ends, 700.0)) if _is_of_orders(column) else column.curve.undo(ends)
+    return np.clip(ends, np.nanmin(column.raw), np.nanmax(column.raw))
+
+
+def _is_of_orders(column: Column) -> bool:
+    low, high = np.nanquantile(column.raw, [0.1, 0.9])
+    return bool(np.nanmin(column.raw) > 0 and high > _ORDERS * low)

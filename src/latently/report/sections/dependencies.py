@@ -23,7 +23,7 @@ ALARM, ORDER_ALARM = 0.005, 0.002  # chance of a false alarm over all pairs, and
 FALSE_SHARE = 0.01  # of the pairs that are told, once one is sure
 _PAIRS, _SIDE = 40, 30
 _FINDINGS = 5
-_LEAST_ROWS = 20
+_LEAST_ROWS = 12
 _PARTS_OF_FILE = {
     2: ("first half", "second half"),
     3: ("first third", "second third", "last third"),
@@ -44,7 +44,7 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
     """
     aspects = study.aspects
     if len(aspects) < 2 or len(study.prepared.sample) < _LEAST_ROWS:
-        raise Skipped("Dependencies need two columns that vary and at least 20 rows.")
+        raise Skipped(f"Dependencies need two columns that vary and at least {_LEAST_ROWS} rows.")
     pairs = list(combinations(range(len(aspects)), 2))
     found = {(i, j): study.compare(aspects[i], aspects[j]) for i, j in pairs}
     limit = ALARM / len(pairs)
