@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from latently.report import explore
-from latently.report.study.sorting import sort_keys
+from latently.report.study.rows.sorting import sort_keys
 
 
 def found_in(table, **how):

@@ -11,10 +11,10 @@ from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
 from latently.report.series.calendar import is_calendar
 from latently.report.series.panel import panel
-from latently.report.study.aspects import Aspect, ranked
-from latently.report.study.association import Pair, clearest_cell, compare, rank_correlation
 from latently.report.study.evidence import belief
-from latently.report.study.information import Told
+from latently.report.study.pairs.aspects import Aspect, ranked
+from latently.report.study.pairs.association import Pair, clearest_cell, compare, rank_correlation
+from latently.report.study.pairs.information import Told
 from latently.report.study.power import association, correlation
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
