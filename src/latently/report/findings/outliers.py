@@ -190,7 +190,7 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
     ends = sorted(float(v) for v in _undone(y, np.array([far.low, far.high])))
     value = number(float(y.raw[own[0]]))
     usual = f"{number(ends[0])} to {number(ends[1])} would be usual"
-    names = (cut(y.name),)
+    names: tuple[str, ...] = (cut(y.name),)
     if far.given >= 0:
         x = columns[far.given]
         usual += f" where {short(x.name)} is {number(float(x.raw[own[0]]))}"
