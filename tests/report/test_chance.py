@@ -12,9 +12,9 @@ from latently.report.reading.table import read_columns
 from latently.report.sections import limits, missing
 from latently.report.series.calendar import is_calendar
 from latently.report.series.decompose import ALARM, decompose, movement
-from latently.report.study.aspects import RARER, classed, ranked
-from latently.report.study.association import _by_classes
 from latently.report.study.columns import judge
+from latently.report.study.pairs.aspects import RARER, classed, ranked
+from latently.report.study.pairs.association import _by_classes
 
 
 def columns(table):

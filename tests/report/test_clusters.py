@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from latently.report import explore
 from latently.report.reading.table import read_columns
 from latently.report.study.columns import judge
-from latently.report.study.communality import most_shared
+from latently.report.study.pairs.communality import most_shared
 
 
 def birds(n=330):

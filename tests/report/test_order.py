@@ -8,12 +8,12 @@ from scipy import signal, stats
 from latently.report import explore
 from latently.report.reading.table import read_columns
 from latently.report.sections.dependencies import dependencies
-from latently.report.study.association import compare
-from latently.report.study.autoregression import criteria, rest
 from latently.report.study.columns import judge
-from latently.report.study.order import autocorrelation, inflation, inflation_of_mean, memory, stretches_of
+from latently.report.study.pairs.association import compare
 from latently.report.study.prepare import prepare
-from latently.report.study.repeats import repeated
+from latently.report.study.rows.autoregression import criteria, rest
+from latently.report.study.rows.order import autocorrelation, inflation, inflation_of_mean, memory, stretches_of
+from latently.report.study.rows.repeats import repeated
 from latently.report.study.study import Study
 
 

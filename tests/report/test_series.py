@@ -76,6 +76,7 @@ def test_steps_of_calendars():
     assert spacing(np.arange(10) * day, dates=True).periods == (7, 365)
     assert spacing(np.arange(10) * 3600.0, dates=True).unit == "hour"
     assert spacing(1990 + np.arange(5.0), dates=False).unit == "year"
+    assert spacing(np.arange(5.0), dates=False).unit == "step"
     assert spacing(np.cumsum(np.random.default_rng(0).exponential(size=50)), dates=False) is None
     assert spacing(np.array([0.0, 1.0]), dates=False) is None
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from latently.cluster import Mixture
-from latently.report.study.aspects import classed, ranked
-from latently.report.study.association import compare
 from latently.report.study.curves import Curve, fit_curve
 from latently.report.study.evidence import belief, beliefs, share_interval
 from latently.report.study.groups import _told
-from latently.report.study.information import Told
+from latently.report.study.pairs.aspects import classed, ranked
+from latently.report.study.pairs.association import compare
+from latently.report.study.pairs.information import Told
 from latently.report.study.strange import _tails
 from latently.report.study.valley import counted, valley
 from latently.report.study.view import View, view_of

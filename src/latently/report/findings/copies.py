@@ -10,7 +10,7 @@ from latently.report.findings.finding import Finding
 from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
-from latently.report.study.repeats import LOG_CHANCE, chance_of_pairs, near_pairs, telling
+from latently.report.study.rows.repeats import LOG_CHANCE, chance_of_pairs, near_pairs, telling
 from latently.report.study.words import cut, percent, short
 
 _LISTED: Final = 1000

@@ -224,11 +224,21 @@ def _unit(x: NDArray[np.float64], y: NDArray[np.float64], one: str, other: str) 
     allowed = 0.6 * (round_y + abs(rate) * round_x) if min(spread / round_x, y.std() / round_y) > 20 else 0.0
     if rest > max(min(allowed, 0.02 * y.std()), 1e-9 * np.abs(y).max()):
         return None
+    rate = _round(rate, x - centre, y - y.mean(), max(allowed, rest))
     offset = float(y.mean() - rate * centre)
     if abs(rate - 1) < 1e-9 and abs(offset) < 1e-9 * np.abs(y).max():
         return f"{other} repeats {one}"
     plus = "" if abs(offset) < 1e-3 * y.std() else f" {'+' if offset > 0 else '-'} {number(abs(offset))}"
-    return f"{other} is {number(rate)} × {one}{plus}"
+    if rate == -1:
+        return f"{other} is {number(offset)} - {one}"
+    times = "" if rate == 1 else f"{number(rate)} × "
+    return f"{other} is {times}{one}{plus}"
+
+
+def _round(rate: float, x: NDArray[np.float64], y: NDArray[np.float64], allowed: float) -> float:
+    """The roundest rate that leaves no more than rounding does."""
+    rates = (float(f"{rate:.{digits}g}") for digits in (1, 2, 3))
+    return next((each for each in rates if np.abs(y - each * x).max() <= allowed), rate)
 
 
 def _is_monotone(a: Ints, b: Ints) -> bool:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from latently.report.findings.blocks import Block, blocks
 from latently.report.findings.exact import Exact
 from latently.report.findings.sentences import told
-from latently.report.study.aspects import Aspect
-from latently.report.study.association import Pair, rank_correlation
 from latently.report.study.evidence import belief
+from latently.report.study.pairs.aspects import Aspect
+from latently.report.study.pairs.association import Pair, rank_correlation
 from latently.report.study.study import Study
 from latently.report.study.words import cut, listed, short
 

@@ -20,7 +20,7 @@ from latently.report.study.words import counted, cut, listed, number, short
 
 Values = NDArray[np.float64]
 _ALARM: Final = 0.001  # over all rows and pairs, were the tails normal
-_LEAST_FAR: Final = 5.0  # standard deviations
+_LEAST_FAR: Final = 6.0  # standard deviations
 _LEAST_ROWS: Final = 20
 _LEAST_VALUES: Final = 10
 _CORRELATION: Final = 0.6  # without the rows that are told
@@ -28,9 +28,11 @@ _LOOKED_AT: Final = 0.3  # rank correlation with them, which a few rows may spoi
 _FIT_ROWS: Final = 300
 _MOST_PAIRS: Final = 60
 _MANY: Final = 100  # rows, from which on at most 2 % of them are told; 15 % of fewer
+_GAP: Final = 2.0  # times the furthest of the others
 _NEAR: Final = 7  # rows nearby that must be far too
-_HEAVY: Final = 2.5  # standard errors of skewness and kurtosis
+_HEAVY, _ALONE, _SKEWED = 2.5, 1.0, 5.0  # standard errors of kurtosis, about a line and alone, and of skewness
 _SHOWN: Final = 3
+_ORDERS: Final = 20.0  # ratio of the last decile to the first, from which on logarithms are taken
 _STEPS, _KEPT = 10, 0.75  # of least trimmed squares
 
 
@@ -62,7 +64,7 @@ def outliers(prepared: Prepared) -> list[Finding]:
     places = [j for j in prepared.numeric if _varies(prepared.used[j], rows)]
     if len(rows) < _LEAST_ROWS or not places:
         return []
-    X = prepared.values[np.ix_(rows, places)]
+    X = np.column_stack([_scored(prepared.used[j], prepared.used[j].raw[rows]) for j in places])
     pairs = _pairs(X)
     limit = max(_LEAST_FAR, float(-ndtri(_ALARM / (2 * len(rows) * max(len(pairs), 1)))))
     limit *= 1 + 3 / len(rows)
@@ -105,7 +107,7 @@ def _alone(y: Values, j: int, limit: float) -> _Far | None:
     if len(seen) < 1.5 * _LEAST_ROWS:
         return None
     middle = float(np.median(y[seen]))
-    far = _far(y[seen] - middle, limit)
+    far = _far(y[seen] - middle, limit, _ALONE)
     if far is None:
         return None
     influence = 1 - float(np.delete(y[seen], far[0]).std() / y[seen].std())
@@ -120,7 +122,7 @@ def _off_line(y: Values, x: Values, j: int, k: int, limit: float) -> _Far | None
     x, y = x[seen], y[seen]
     rate, start = _line(x, y)
     left = y - start - rate * x
-    far = _far(left, limit)
+    far = _far(left, limit, _HEAVY)
     if far is None:
         return None
     rows, size, width = far
@@ -154,7 +156,7 @@ def _line(x: Values, y: Values) -> tuple[float, float]:
     return float(rate), float(start)
 
 
-def _far(left: Values, limit: float) -> tuple[NDArray[np.intp], float, float] | None:
+def _far(left: Values, limit: float, heavy: float) -> tuple[NDArray[np.intp], float, float] | None:
     """Rows far out, the furthest first, how far, and half the width in which 90 % of the others lie.
 
     None if there are none, or if the others have longer tails than normal ones.
@@ -169,9 +171,9 @@ def _far(left: Values, limit: float) -> tuple[NDArray[np.intp], float, float] | 
     most = 0.15 if len(left) < _MANY else 0.02
     if not len(rows) or len(rows) > most * len(left) or rest.std() > 1.5 * scale:
         return None
-    if size[rows[-1]] < 1.4 * float(np.abs(rest).max()) / scale:  # no gap: the end of a tail
+    if size[rows[-1]] < _GAP * float(np.abs(rest).max()) / scale:  # no gap: the end of a tail
         return None
-    if kurtosistest(rest).statistic > _HEAVY or abs(skewtest(rest).statistic) > 2 * _HEAVY:
+    if kurtosistest(rest).statistic > heavy or abs(skewtest(rest).statistic) > _SKEWED:
         return None
     return rows, float(size[rows[0]]), 1.645 * float(rest.std())
 
@@ -188,7 +190,7 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
     ends = sorted(float(v) for v in _undone(y, np.array([far.low, far.high])))
     value = number(float(y.raw[own[0]]))
     usual = f"{number(ends[0])} to {number(ends[1])} would be usual"
-    names = (cut(y.name),)
+    names: tuple[str, ...] = (cut(y.name),)
     if far.given >= 0:
         x = columns[far.given]
         usual += f" where {short(x.name)} is {number(float(x.raw[own[0]]))}"
@@ -212,6 +214,18 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
     )
 
 
+def _scored(column: Column, x: Values) -> Values:
+    """Values on the scale on which lines are looked for: logarithms of what spans orders of magnitude."""
+    assert column.curve is not None
+    return np.log(x) if _is_of_orders(column) else column.curve.apply(x)
+
+
 def _undone(column: Column, ends: Values) -> Values:
     assert column.curve is not None
-    return np.clip(column.curve.undo(ends), np.nanmin(column.raw), np.nanmax(column.raw))
+    ends = np.exp(np.minimum(ends, 700.0)) if _is_of_orders(column) else column.curve.undo(ends)
+    return np.clip(ends, np.nanmin(column.raw), np.nanmax(column.raw))
+
+
+def _is_of_orders(column: Column) -> bool:
+    low, high = np.nanquantile(column.raw, [0.1, 0.9])
+    return bool(np.nanmin(column.raw) > 0 and high > _ORDERS * low)

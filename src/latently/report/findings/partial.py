@@ -9,10 +9,10 @@ from scipy.special import fdtrc
 
 from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
-from latently.report.study.aspects import RARER, Aspect
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
-from latently.report.study.order import inflation_of_mean
+from latently.report.study.pairs.aspects import RARER, Aspect
+from latently.report.study.rows.order import inflation_of_mean
 from latently.report.study.study import Study
 from latently.report.study.words import cut, number, short
 

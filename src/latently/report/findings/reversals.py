@@ -11,9 +11,9 @@ from scipy.special import ndtr, stdtr
 
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
-from latently.report.study.aspects import Aspect
 from latently.report.study.evidence import belief
-from latently.report.study.order import inflation, memory
+from latently.report.study.pairs.aspects import Aspect
+from latently.report.study.rows.order import inflation, memory
 from latently.report.study.study import Study
 from latently.report.study.words import cut, listed, short
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.aspects import RARER, Aspect
-from latently.report.study.association import Pair, clearest_cell, rank_correlation
 from latently.report.study.columns import Column
+from latently.report.study.pairs.aspects import RARER, Aspect
+from latently.report.study.pairs.association import Pair, clearest_cell, rank_correlation
 from latently.report.study.words import number, percent, short
 
 Values = NDArray[np.float64]

@@ -41,12 +41,12 @@ def slips(columns: tuple[Column, ...], anomalies: dict[str, Any], numbers: RowNu
             most = np.median(powers, axis=0)  # the number is at fault, not one of those that it is compared with
             found.append((name, [(int(row), int(k)) for row, k in zip(rows, most, strict=True) if abs(k) >= 1]))
     by_name = {c.name: c for c in columns}
-    told: set[int] = set()
+    explained: set[int] = set()
     made = []
     for name, cells in found:  # a slip in one column throws others of its row off
-        left = [cell for cell in cells if cell[0] not in told]
+        left = [cell for cell in cells if cell[0] not in explained]
         made += [_told(by_name[name], left, numbers)] if left else []
-        told |= {row for row, _ in cells}
+        explained |= {row for row, _ in cells}
     return made[:_MOST]
 
 

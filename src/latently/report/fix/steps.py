@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from latently.report.findings.spelling import variants
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
-from latently.report.study.repeats import telling
+from latently.report.study.rows.repeats import telling
 from latently.report.study.words import counted, cut, percent
 
 Step = dict[str, Any]

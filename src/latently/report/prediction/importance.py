@@ -12,7 +12,7 @@ from latently.report.prediction.alone import alone
 from latently.report.prediction.features import Feature
 from latently.report.prediction.models import Judged, losses
 from latently.report.prediction.task import Task
-from latently.report.study.order import inflation_of_mean
+from latently.report.study.rows.order import inflation_of_mean
 from latently.report.study.words import cut, listed
 
 Values = NDArray[np.float64]

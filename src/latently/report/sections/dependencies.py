@@ -11,10 +11,10 @@ from latently.report.findings.finding import Finding
 from latently.report.findings.groups import grouped, is_fixed
 from latently.report.series.calendar import is_calendar
 from latently.report.series.panel import panel
-from latently.report.study.aspects import Aspect, ranked
-from latently.report.study.association import Pair, clearest_cell, compare, rank_correlation
 from latently.report.study.evidence import belief
-from latently.report.study.information import Told
+from latently.report.study.pairs.aspects import Aspect, ranked
+from latently.report.study.pairs.association import Pair, clearest_cell, compare, rank_correlation
+from latently.report.study.pairs.information import Told
 from latently.report.study.power import association, correlation
 from latently.report.study.study import Skipped, Study
 from latently.report.study.words import counted, cut, listed, short
@@ -23,7 +23,7 @@ ALARM, ORDER_ALARM = 0.005, 0.002  # chance of a false alarm over all pairs, and
 FALSE_SHARE = 0.01  # of the pairs that are told, once one is sure
 _PAIRS, _SIDE = 40, 30
 _FINDINGS = 5
-_LEAST_ROWS = 20
+_LEAST_ROWS = 12
 _PARTS_OF_FILE = {
     2: ("first half", "second half"),
     3: ("first third", "second third", "last third"),
@@ -44,7 +44,7 @@ def dependencies(study: Study, *, ordered: bool = False) -> dict[str, Any]:
     """
     aspects = study.aspects
     if len(aspects) < 2 or len(study.prepared.sample) < _LEAST_ROWS:
-        raise Skipped("Dependencies need two columns that vary and at least 20 rows.")
+        raise Skipped(f"Dependencies need two columns that vary and at least {_LEAST_ROWS} rows.")
     pairs = list(combinations(range(len(aspects)), 2))
     found = {(i, j): study.compare(aspects[i], aspects[j]) for i, j in pairs}
     limit = ALARM / len(pairs)

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.study.aspects import Aspect
-from latently.report.study.association import Pair
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
 from latently.report.study.filled import fill
+from latently.report.study.pairs.aspects import Aspect
+from latently.report.study.pairs.association import Pair
 from latently.report.study.study import Study
 from latently.report.study.words import counted, cut, listed, percent, short
 

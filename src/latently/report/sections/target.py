@@ -23,7 +23,7 @@ Values = NDArray[np.float64]
 _BINS = 10
 _RARE = 0.8  # share of the most common class, from which accuracy says little
 _SURE = 3.3  # standard errors by which right answers are more than by guessing, if the log loss shows too little
-_ALARM = 0.003  # chance of a false alarm over all columns that are tested beside the target
+_ALARM = 0.001  # chance of a false alarm over all columns that are tested beside the target
 
 
 def target(study: Study, name: str) -> dict[str, Any]:

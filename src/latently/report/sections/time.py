@@ -11,9 +11,9 @@ from latently.learn import select
 from latently.report.findings.finding import Finding
 from latently.report.sections.trend import trends
 from latently.report.sections.typical import typical
-from latently.report.study.autoregression import criteria
 from latently.report.study.columns import Column
 from latently.report.study.model import quiet
+from latently.report.study.rows.autoregression import criteria
 from latently.report.study.study import Skipped, Study, shown_moment
 from latently.report.study.words import counted, cut, listed, number, percent, short
 from latently.sequence import GaussianHMM

@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 from scipy.special import kolmogorov
 from scipy.stats import norm
 
-from latently.report.study.order import inflation_of_mean, innovations
+from latently.report.study.rows.order import inflation_of_mean, innovations
 
 Values = NDArray[np.float64]
 Kind = Literal["level", "trend", "variance"]

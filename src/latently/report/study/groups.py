@@ -16,8 +16,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import chdtrc
 
 from latently.report.study.model import Fitted, fit_part
-from latently.report.study.order import inflation_of_mean, memory, within
 from latently.report.study.prepare import Prepared
+from latently.report.study.rows.order import inflation_of_mean, memory, within
 from latently.report.study.valley import counted, valley
 from latently.report.study.view import View
 

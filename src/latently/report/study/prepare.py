@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from latently.data import Column as SchemaColumn
 from latently.data import Schema
 from latently.report.study.columns import Column
-from latently.report.study.communality import most_shared
-from latently.report.study.repeats import repeated, telling
+from latently.report.study.pairs.communality import most_shared
+from latently.report.study.rows.repeats import repeated, telling
 
 Values = NDArray[np.float64]
 MOST_COLUMNS: Final = 60

@@ -7,14 +7,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.aspects import Aspect, classed, normal_scores, ranked
-from latently.report.study.association import Pair, compare
 from latently.report.study.columns import Column
 from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
-from latently.report.study.order import detrended, inflation_of_mean, innovations, memory, within
+from latently.report.study.pairs.aspects import Aspect, classed, normal_scores, ranked
+from latently.report.study.pairs.association import Pair, compare
 from latently.report.study.prepare import Prepared
-from latently.report.study.sorting import Sorting, sort_keys
+from latently.report.study.rows.order import detrended, inflation_of_mean, innovations, memory, within
+from latently.report.study.rows.sorting import Sorting, sort_keys
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.order import is_even, nearly_one_run_each, stretches_of
+from latently.report.study.rows.order import is_even, nearly_one_run_each, stretches_of
 
 Values = NDArray[np.float64]
 Ints = NDArray[np.int64]

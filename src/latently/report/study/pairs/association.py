@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, stdtr
 from scipy.stats import fisher_exact, rankdata
 
-from latently.report.study.aspects import Aspect
-from latently.report.study.order import inflation
+from latently.report.study.pairs.aspects import Aspect
+from latently.report.study.rows.order import inflation
 
 Values = NDArray[np.float64]
 _MANY = 30.0  # rows expected in every cell, from which Pearson's test is as good as an exact one

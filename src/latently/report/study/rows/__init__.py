@@ -1,0 +1,1 @@
+"""How rows follow each other: memory, sorted files, copies, autoregressions."""
