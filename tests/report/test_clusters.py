@@ -106,3 +106,13 @@ def test_cards_compare_medians_and_are_silent_where_nothing_differs():
     own = clusters_of(explore(table).to_dict())
     shown = sorted(np.median(table["a"][own == k]) for k in (1, 2))
     np.testing.assert_allclose(sorted(medians), shown, rtol=0.02)
+
+
+def test_a_file_in_the_order_of_its_clusters_tells_what_a_shuffled_one_does():
+    rng = np.random.default_rng(0)
+    centres = np.repeat([[0.0, 0.0], [8.0, 6.0], [0.0, 12.0]], 200, axis=0)
+    X = centres + rng.normal(size=(600, 2))
+    found = explore({"a": X[:, 0], "b": X[:, 1]}).to_dict()["insights"][0]
+    assert found["finding"] == "clusters"
+    assert "3 clusters" in found["text"]
+    assert "no other column" not in found["text"]

@@ -81,8 +81,8 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
 def _clusters(contents: dict[str, Any]) -> Finding:
     """The clusters; if no columns depend on each other, that one column has gaps of its own."""
     found = cluster_finding(contents["clusters"])
-    telling = [entry["column"] for card in contents["clusters"]["cards"] for entry in card["typical"][:1]]
-    if contents["dependencies"].get("count") or not telling:
+    telling = sorted({entry["column"] for card in contents["clusters"]["cards"] for entry in card["typical"]})
+    if contents["dependencies"].get("count") or len(telling) != 1:
         return found
     text = f"The values of {short(telling[0])} fall into groups with a gap between them; no other column goes with it."
     return replace(found, text=text, columns=(telling[0],), size=0.4)

@@ -13,7 +13,14 @@ from latently.report.study.model import Fitted
 from latently.report.study.pairs.aspects import Aspect, classed, normal_scores, ranked
 from latently.report.study.pairs.association import Pair, compare
 from latently.report.study.prepare import Prepared
-from latently.report.study.rows.order import detrended, inflation_of_mean, innovations, memory, within
+from latently.report.study.rows.order import (
+    detrended,
+    inflation_of_mean,
+    innovations,
+    memory,
+    nearly_one_run_each,
+    within,
+)
 from latently.report.study.rows.sorting import Sorting, sort_keys
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
@@ -104,10 +111,15 @@ class Study:
         """Those of them that do not follow from the ones before."""
         return () if self._sorting is None else tuple(self._sortable[j].name for j in self._sorting.named)
 
-    @property
+    @cached_property
     def stretches(self) -> NDArray[np.int64] | None:
-        """Stretches of a table that is sorted by some of its columns, within which the order means nothing else."""
-        return None if self._sorting is None else self._sorting.stretches
+        """Stretches of a table that is sorted, by columns or by its clusters, within which the order means nothing."""
+        if self._sorting is not None:
+            return self._sorting.stretches
+        if self.time is not None or self.separation is None or len(self.separation.groups) == 1:
+            return None
+        cluster = self.memberships[self.prepared.sample].argmax(axis=1)
+        return cluster if nearly_one_run_each(cluster) else None
 
     def remembered(self, aspect: Aspect) -> Aspect:
         """A column of the sample, with how far its rows resemble the rows before."""
