@@ -274,3 +274,16 @@ def test_one_state_has_no_bands_and_no_chart_of_doubt() -> None:
     assert "time-doubt" not in drawn
     assert all("x2" not in layer["encoding"] for layer in drawn["time-0"]["spec"]["layer"])
     assert "time-doubt" in charts(contents(40))
+
+
+def test_a_wide_table_has_a_small_page_with_the_columns_that_findings_name() -> None:
+    given = contents(40)
+    column = given["columns"][0]
+    given["columns"] += [column | {"name": f"gene {at}"} for at in range(3000)]
+    given["source"]["columns"] = len(given["columns"])
+    given["insights"][0]["columns"] = ["gene 2999"]
+    text = Report(given).to_html()
+    assert f"100 of {len(given['columns'])} columns" in text.replace("\u202f", "")
+    assert "gene 2999" in text
+    assert "gene 2500" not in text
+    assert len(text) < 1.1 * len(Report(contents(40)).to_html()) + 200_000
