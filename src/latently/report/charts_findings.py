@@ -6,6 +6,7 @@ from typing import Any, Final
 from latently.report.charts_parts import Chart, chart, levels, names_axis
 
 _HEIGHT: Final = 150
+_TALL: Final = 260
 _MANY: Final = 15  # levels that an axis can show
 _TOLD: Final = 50  # rows that are set off
 _BARS: Final = 8
@@ -47,7 +48,8 @@ def _same(found: dict[str, Any], columns: dict[str, int], drawn: dict[str, Chart
         name = f"column-{columns.get(named[0])}" if named else ""
     if name not in drawn:
         return None
-    return {"same": name, "height": min(_HEIGHT, drawn[name]["spec"].get("height", _HEIGHT))}
+    most = _TALL if name.startswith(("column-", "importance")) else _HEIGHT  # names need a line each
+    return {"same": name, "height": min(most, drawn[name]["spec"].get("height", _HEIGHT))}
 
 
 def _code(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
