@@ -147,7 +147,6 @@ def test_a_change_of_one_column_among_many_is_found() -> None:
 def test_many_owners_give_no_more_false_alarms_than_one() -> None:
     rng = np.random.default_rng(1)
     alarms = sum(
-        min(permuted(rng.standard_t(3, size=(40, 60)), np.arange(60), 20, 99, rng).adjusted) <= 0.05
-        for _ in range(200)
+        min(permuted(rng.standard_t(3, size=(40, 60)), np.arange(60), 20, 99, rng).adjusted) <= 0.05 for _ in range(200)
     )
     assert 2 <= alarms <= 19  # 10 of 200 expected: binomial limits of 1 in 1000 on each side

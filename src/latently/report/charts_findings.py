@@ -56,7 +56,7 @@ def _code(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
     """A column with the values that stand for missing ones beside the others."""
     if found.get("finding") != "missing_code":
         return None
-    column = next((c for c in contents["columns"] if c["name"] == found["columns"][0]), {})
+    column: dict[str, Any] = next((c for c in contents["columns"] if c["name"] == found["columns"][0]), {})
     if not column.get("levels"):
         return None
     codes = [{"level": str(code["value"]) or "(empty)", "count": code["count"]} for code in column.get("codes", [])]
