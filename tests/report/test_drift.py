@@ -133,3 +133,20 @@ def test_halves_of_one_table_do_not_differ_by_a_column_of_many_levels() -> None:
         halves = [{"word": words[part].tolist(), "x": x[part]} for part in (slice(0, 200), slice(200, 400))]
         alarms += compare(*halves, seed=seed, permutations=199)["p_value"] <= 0.05
     assert alarms <= 4  # 5 % are one; four or fewer have a probability of 99.7 %
+
+
+def test_a_change_of_one_column_among_many_is_found() -> None:
+    rng = np.random.default_rng(0)
+    old, new = ({f"c{j}": rng.normal(size=300) for j in range(120)} for _ in range(2))
+    new["c7"] += 3.0
+    found = compare(old, new)
+    assert [column["column"] for column in found["columns"] if column["changed"]] == ["c7"]
+    assert found["p_value"] <= 0.01
+
+
+def test_many_owners_give_no_more_false_alarms_than_one() -> None:
+    rng = np.random.default_rng(1)
+    alarms = sum(
+        min(permuted(rng.standard_t(3, size=(40, 60)), np.arange(60), 20, 99, rng).adjusted) <= 0.05 for _ in range(200)
+    )
+    assert 2 <= alarms <= 19  # 10 of 200 expected: binomial limits of 1 in 1000 on each side

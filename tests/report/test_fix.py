@@ -172,3 +172,12 @@ def test_the_command_line_writes_it(tmp_path: Any, table: pd.DataFrame, monkeypa
     assert done["price"].dtype == float
     assert main(["explore", "orders.csv", "--fix", "clean.txt"]) == 2
     assert main(["explore", "orders.csv", "-o", "orders.csv"]) == 2
+
+
+def test_a_few_copies_of_rows_are_a_step_as_they_are_a_finding() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.normal(size=300) for name in "abcde"})
+    table = pd.concat([table, table.iloc[[3, 77, 150]]], ignore_index=True)
+    report = explore(table)
+    assert [f["effect"] for f in report.to_dict()["insights"] if f["finding"] == "duplicates"] == [3]
+    assert [step["rows"] for step in report.to_dict()["fixes"] if step["step"] == "duplicates"] == [3]

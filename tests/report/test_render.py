@@ -233,3 +233,57 @@ def test_every_row_of_the_map_has_a_colour_in_every_mode() -> None:
             named = len([name for name in mode["domain"] if name != "missing"])
             assert named == len(mode["edges"]) + 1
         assert None not in values or "missing" in mode["domain"]
+
+
+def test_a_reversal_is_coloured_by_its_groups_however_many_columns_it_names() -> None:
+    given = contents(40)
+    names = given["table"]["columns"]
+    numbers = [c["name"] for c in given["columns"] if c["kind"] == "numeric" and c["name"] in names][:3]
+    group = next(c["name"] for c in given["columns"] if c["kind"] == "categorical" and c["name"] in names)
+    given["insights"][0] |= {"finding": "reversal", "columns": [*numbers, group]}
+    drawn = charts(given)["finding-0"]
+    assert drawn["pair"] == [names.index(name) for name in (*numbers[:2], group)]
+
+
+def test_a_code_for_missing_is_among_the_bars_of_its_finding() -> None:
+    given = contents(40)
+    column = next(c for c in given["columns"] if c["kind"] == "categorical" and c.get("levels"))
+    column["codes"] = [{"value": "N/A", "count": 13, "applied": True, "probability": 0.95}]
+    given["insights"][0] |= {"finding": "missing_code", "columns": [column["name"]]}
+    data = charts(given)["finding-0"]["data"]
+    assert dict(zip(data["level"], data["rows"], strict=True))["N/A"] == 13
+    assert data["level"][1] == column["levels"][0]["level"]
+
+
+def test_clusters_are_drawn_where_they_are_apart() -> None:
+    given = contents(40)
+    n = len(given["map"]["points"]["row"])
+    given["map"]["discriminant"] = {
+        "x": list(range(n)), "y": [0.5] * n, "x_title": "mostly wage", "y_title": "mostly age", "text": "apart",
+    }  # fmt: skip
+    place = next(i for i, found in enumerate(given["insights"]) if found["finding"] == "clusters")
+    drawn = charts(given)
+    assert drawn["apart"]["data"]["x"] == list(range(n))
+    assert drawn[f"finding-{place}"]["same"] == "apart"
+
+
+def test_one_state_has_no_bands_and_no_chart_of_doubt() -> None:
+    given = contents(40)
+    given["time"]["series"]["state"] = [1] * len(given["time"]["series"]["state"])
+    drawn = charts(given)
+    assert "time-doubt" not in drawn
+    assert all("x2" not in layer["encoding"] for layer in drawn["time-0"]["spec"]["layer"])
+    assert "time-doubt" in charts(contents(40))
+
+
+def test_a_wide_table_has_a_small_page_with_the_columns_that_findings_name() -> None:
+    given = contents(40)
+    column = given["columns"][0]
+    given["columns"] += [column | {"name": f"gene {at}"} for at in range(3000)]
+    given["source"]["columns"] = len(given["columns"])
+    given["insights"][0]["columns"] = ["gene 2999"]
+    text = Report(given).to_html()
+    assert f"100 of {len(given['columns'])} columns" in text.replace("\u202f", "")
+    assert "gene 2999</a>" in text
+    assert "gene 2500<" not in text
+    assert len(text) < 1.1 * len(Report(contents(40)).to_html()) + 200_000

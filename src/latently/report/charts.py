@@ -9,8 +9,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from latently.report.charts_findings import finding_charts
-from latently.report.charts_map import map_chart, tsne_chart
-from latently.report.charts_parts import PALETTE, SEQUENCE, Chart, chart, edge_type, names_axis, ticks
+from latently.report.charts_map import apart_chart, map_chart, tsne_chart
+from latently.report.charts_parts import (
+    PALETTE,
+    SEQUENCE,
+    Chart,
+    chart,
+    edge_type,
+    levels,
+    names_axis,
+    picks,
+    ticks,
+)
 from latently.report.charts_time import time_charts, trend_charts
 from latently.report.figures import number, percent
 
@@ -42,6 +52,8 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
             yield f"column-{place}", levels(column, _place(contents, column["name"]))
     if made(contents, "map"):
         yield "map", map_chart(contents["map"])
+    if made(contents, "map").get("discriminant"):
+        yield "apart", apart_chart(contents["map"])
     if made(made(contents, "map"), "tsne"):
         yield "tsne", tsne_chart(contents["map"])
     if made(contents, "selection").get("table"):
@@ -68,11 +80,6 @@ def _place(contents: dict[str, Any], name: str) -> int | None:
     return table["columns"].index(name) if name in table["columns"] else None
 
 
-def _picks(kind: str, column: int | None, **how: Any) -> dict[str, Any]:
-    """What a click shows: rows of the table, if the page carries this column."""
-    return {} if column is None else {"pick": {"kind": kind, "column": column, **how}}
-
-
 def histogram(column: dict[str, Any], at: int | None = None) -> Chart:
     """Draw how many rows fall between any two edges; `at` is where the rows of the page have the column."""
     edges, counts = column["histogram"]["edges"], column["histogram"]["counts"]
@@ -86,24 +93,7 @@ def histogram(column: dict[str, Any], at: int | None = None) -> Chart:
         {"height": 150, "mark": mark, "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "y2": {"datum": 0}}},
         {"from": edges[:-1], "to": edges[1:], "rows": counts},
         [("from", "from", "number"), ("to", "to", "number"), ("rows", "rows", "number")],
-        **_picks("range", at, last=edges[-1]),
-    )
-
-
-def levels(column: dict[str, Any], at: int | None = None) -> Chart:
-    """Draw how many rows have each level, those not listed together at the end; `at` as in `histogram`."""
-    listed = column["levels"]
-    data = {"level": [item["level"] for item in listed], "rows": [item["count"] for item in listed]}
-    if column.get("other"):
-        data["level"].append("all others")
-        data["rows"].append(column["other"])
-    y = {"field": "level", "type": "nominal", "sort": None, "title": None, "axis": names_axis(180)}
-    x = {"field": "rows", "type": "quantitative", "title": "rows", "axis": {"tickCount": 5}}
-    return chart(
-        {"height": 22 * len(data["level"]), "mark": {"type": "bar", "fill": "var(--c1)"}, "encoding": {"x": x, "y": y}},
-        data,
-        [("level", "level", "text"), ("rows", "rows", "number")],
-        **_picks("level", at, known=[item["level"] for item in listed]),
+        **picks("range", at, last=edges[-1]),
     )
 
 
@@ -247,6 +237,7 @@ def described(name: str, contents: dict[str, Any]) -> str:
         return "Values in the order of time; the background tells the states."
     told = {
         "map": f"Map of {number(source.get('rows_used'))} rows: near each other is alike.",
+        "apart": "The same rows along the directions in which the clusters differ most.",
         "tsne": "The same rows as t-SNE places them: neighbours are kept together; what is faint is not to be trusted.",
         "selection": "The criterion of each model that was compared; the one chosen has a ring.",
         "dependencies": "Strength of dependence between any two columns, as in the table below.",

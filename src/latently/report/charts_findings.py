@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from latently.report.charts_parts import Chart, chart, names_axis
+from latently.report.charts_parts import Chart, chart, levels, names_axis
 
 _HEIGHT: Final = 150
+_TALL: Final = 260
 _MANY: Final = 15  # levels that an axis can show
 _TOLD: Final = 50  # rows that are set off
+_BARS: Final = 8
 _NUMBERS: Final = ("numeric", "date")
 _INTO: Final = {
-    "clusters": "map",
     "target": "importance",
     "states": "time-0",
     "change": "time-0",
@@ -31,7 +32,8 @@ def finding_charts(contents: dict[str, Any], drawn: dict[str, Chart]) -> Iterato
     """
     columns = {column["name"]: place for place, column in enumerate(contents.get("columns", []))}
     for place, found in enumerate(contents.get("insights", [])):
-        made = _same(found, columns, drawn) or _pair(found, contents) or _bars(found, contents)
+        made = _same(found, columns, drawn) or _code(found, contents) or _pair(found, contents)
+        made = made or _bars(found, contents)
         if made is not None:
             yield f"finding-{place}", made
 
@@ -40,9 +42,26 @@ def _same(found: dict[str, Any], columns: dict[str, int], drawn: dict[str, Chart
     """A chart of a section, drawn small; its data are in the page but once."""
     kind, named = found.get("finding"), found.get("columns") or []
     name = _INTO.get(str(kind), "")
-    if kind in ("spelling", "missing_code") or (kind in ("identifier", "redundant") and len(named) == 1):
+    if kind == "clusters":
+        name = "apart" if "apart" in drawn else "map"
+    if kind == "spelling" or (kind in ("identifier", "redundant") and len(named) == 1):
         name = f"column-{columns.get(named[0])}" if named else ""
-    return {"same": name, "height": _HEIGHT} if name in drawn else None
+    if name not in drawn:
+        return None
+    most = _TALL if name.startswith(("column-", "importance")) else _HEIGHT  # names need a line each
+    return {"same": name, "height": min(most, drawn[name]["spec"].get("height", _HEIGHT))}
+
+
+def _code(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
+    """A column with the values that stand for missing ones beside the others."""
+    if found.get("finding") != "missing_code":
+        return None
+    column: dict[str, Any] = next((c for c in contents["columns"] if c["name"] == found["columns"][0]), {})
+    if not column.get("levels"):
+        return None
+    codes = [{"level": str(code["value"]) or "(empty)", "count": code["count"]} for code in column.get("codes", [])]
+    other = [level for level in column["levels"] if str(level["level"]) not in {code["level"] for code in codes}]
+    return levels({**column, "levels": codes + other[: _BARS - len(codes)], "other": 0})
 
 
 def _pair(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
@@ -58,7 +77,9 @@ def _pair(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
         return {"pair": [*second, places[0]] if second else [-1, places[0]], "told": rows}
     if len(named) < 2 or found.get("finding") == "duplicates":
         return None
-    return {"pair": places[:3] if found.get("finding") == "reversal" else places[:2], "told": rows}
+    # a reversal is named by its columns, and by the one of its groups at the end
+    third = places[-1:] if found.get("finding") == "reversal" and named[-1] == found["columns"][-1] else []
+    return {"pair": places[:2] + [place for place in third if place not in places[:2]], "told": rows}
 
 
 def kinds_of(contents: dict[str, Any]) -> dict[str, str]:

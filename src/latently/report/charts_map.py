@@ -25,6 +25,14 @@ def map_chart(section: dict[str, Any]) -> Chart:
     )
 
 
+def apart_chart(section: dict[str, Any]) -> Chart:
+    """Draw the rows along the axes that tell the clusters apart; the rest of each row is in the map's data."""
+    found = section["discriminant"]
+    data = {"x": found["x"], "y": found["y"], "at": list(range(len(found["x"])))}
+    spec = _spec(found["x_title"], found["y_title"])
+    return chart(spec, data, _tips(section["columns"]), colours=_modes(section), joins="map", pick=_ROW)
+
+
 def tsne_chart(section: dict[str, Any]) -> Chart:
     """Draw the rows as t-SNE places them, those of little trust faint; the rest of each row is in the map's data."""
     found = section["tsne"]

@@ -82,3 +82,25 @@ def as_numbers(values: Sequence[Any]) -> list[float] | None:
         return [float(value) for value in values]
     except (TypeError, ValueError):
         return None
+
+
+def picks(kind: str, column: int | None, **how: Any) -> dict[str, Any]:
+    """What a click shows: rows of the table, if the page carries this column."""
+    return {} if column is None else {"pick": {"kind": kind, "column": column, **how}}
+
+
+def levels(column: dict[str, Any], at: int | None = None) -> Chart:
+    """Draw how many rows have each level, those not listed together at the end; `at` as in `histogram`."""
+    listed = column["levels"]
+    data = {"level": [item["level"] for item in listed], "rows": [item["count"] for item in listed]}
+    if column.get("other"):
+        data["level"].append("all others")
+        data["rows"].append(column["other"])
+    y = {"field": "level", "type": "nominal", "sort": None, "title": None, "axis": names_axis(180)}
+    x = {"field": "rows", "type": "quantitative", "title": "rows", "axis": {"tickCount": 5}}
+    return chart(
+        {"height": 22 * len(data["level"]), "mark": {"type": "bar", "fill": "var(--c1)"}, "encoding": {"x": x, "y": y}},
+        data,
+        [("level", "level", "text"), ("rows", "rows", "number")],
+        **picks("level", at, known=[item["level"] for item in listed]),
+    )

@@ -33,9 +33,11 @@ def time_charts(section: dict[str, Any], column: int | None = None) -> Iterator[
     bands = _bands(axis.at, series["state"])
     shown, pick = list(series["columns"].items())[:MOST], _pick(column)
     for place, (name, values) in enumerate(shown):
-        layers = [_background(axis, bands, legend=place == 0), *_line(axis, name, zero=False), *changes]
+        layers = [*_background(axis, bands, legend=place == 0), *_line(axis, name, zero=False), *changes]
         yield f"time-{place}", _chart(150, layers, name, values, axis, series) | pick
-    layers = [_background(axis, bands, legend=not shown), *_line(axis, "doubt", zero=True), *changes]
+    if len(set(series["state"])) < 2:
+        return
+    layers = [*_background(axis, bands, legend=not shown), *_line(axis, "doubt", zero=True), *changes]
     yield "time-doubt", _chart(80, layers, "doubt of the state", series["doubt"], axis, series) | pick
 
 
@@ -99,13 +101,17 @@ def _bands(at: Sequence[Any], states: Sequence[int]) -> list[dict[str, Any]]:
     return [{"from": at[a], "to": at[min(b, len(at) - 1)], "band": states[a]} for a, b in pairwise(starts) if b > a]
 
 
-def _background(axis: _Axis, bands: list[dict[str, Any]], *, legend: bool) -> dict[str, Any]:
+def _background(axis: _Axis, bands: list[dict[str, Any]], *, legend: bool) -> list[dict[str, Any]]:
+    """Which state it is; nothing if there is one state."""
     states = sorted({band["band"] for band in bands})
+    if len(states) < 2:
+        return []
     scale = {"domain": states, "range": [PALETTE[i % len(PALETTE)] for i in range(len(states))]}
     shown = {"orient": "top", "title": "state", "symbolOpacity": 0.5} if legend else None
     colour = {"field": "band", "type": "nominal", "scale": scale, "legend": shown}
     encoding = {"x": axis.channel("from"), "x2": {"field": "to"}, "color": colour}
-    return {"data": {"values": bands}, "mark": {"type": "rect", "opacity": 0.16, "tooltip": None}, "encoding": encoding}
+    mark = {"type": "rect", "opacity": 0.16, "tooltip": None}
+    return [{"data": {"values": bands}, "mark": mark, "encoding": encoding}]
 
 
 def _line(axis: _Axis, title: str, *, zero: bool) -> list[dict[str, Any]]:

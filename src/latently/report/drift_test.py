@@ -22,7 +22,8 @@ def permuted(
     """Compare the means of features in the first rows and in the others with those under random names.
 
     An owner's statistic is the largest standardised difference of its features. What is adjusted allows for having
-    looked at several owners, by the smallest p-value of each permutation.
+    looked at several owners, by the smallest p-value of each permutation; of equal ones the statistic that lies
+    farther beyond the others of its owner is the smaller.
 
     Parameters
     ----------
@@ -56,8 +57,20 @@ def permuted(
     top = np.stack([sums[:, owners == owner].max(axis=1) for owner in range(owners.max() + 1)], axis=1)
     # share of lines that are at least as extreme, of every line: (permutations + 1, owners)
     shares = np.stack([_shares(column) for column in top.T], axis=1)
-    least = shares.min(axis=1)
-    return Found(shares[0].tolist(), [float((least <= p).mean()) for p in shares[0]])
+    ranks = shares - _beyond(top) / len(top)
+    least = ranks.min(axis=1)
+    equal = 1e-4 / len(top)  # rounding
+    return Found(shares[0].tolist(), [float((least <= rank + equal).mean()) for rank in ranks[0]])
+
+
+def _beyond(top: NDArray[np.float32]) -> Values:
+    """How far each line lies beyond the others, 0 to 1: among many owners some permutation is first by chance.
+
+    Smallest p-values of many owners would otherwise be equal in most permutations, and nothing could be found.
+    """
+    spread = top.std(axis=0)
+    far = np.maximum(top - top.mean(axis=0), 0.0) / np.where(spread > 0, spread, 1.0)
+    return np.asarray(far / (1 + far), dtype=np.float64)
 
 
 def _shares(values: NDArray[np.float32]) -> Values:

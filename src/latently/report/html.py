@@ -22,6 +22,7 @@ from latently.report.charts_parts import untaken
 # What could end a script element or a string, in JSON that stands in a page.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _LISTED = 200  # rows of a finding
+_COLUMNS = 100  # that the page describes
 _SHORT = 24  # characters of a name that stays on one line
 _SECTIONS = (
     ("target", "Target"),
@@ -46,6 +47,7 @@ def page(contents: dict[str, Any]) -> str:
     >>> "&lt;b&gt;" in text, "<b>" in text
     (True, False)
     """
+    contents = _few_columns(contents)
     drawn = charts(contents)
     style, bundle = _asset("style.css"), _vendored()
     script = _asset("page.js").replace("/* rows */\n", _asset("rows.js"))
@@ -66,6 +68,14 @@ def page(contents: dict[str, Any]) -> str:
             policy=_policy([style], [bundle, script] if drawn else [script]),
         )
     )
+
+
+def _few_columns(contents: dict[str, Any]) -> dict[str, Any]:
+    """Leave columns of a wide table to the dict; those that findings name, and the first of the others, are shown."""
+    columns = contents.get("columns") or []
+    told = {name for found in contents.get("insights", []) for name in found.get("columns") or []}
+    first = sorted(range(len(columns)), key=lambda at: (columns[at]["name"] not in told, at))[:_COLUMNS]
+    return {**contents, "columns": [columns[at] for at in sorted(first)]} if "columns" in contents else contents
 
 
 def _complete(contents: dict[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,7 @@ def read_text(file: Path, max_rows: int | None, seed: int) -> FileTable:
     size = file.stat().st_size
     files.check_whole(file, size, rows)
     _look_through(file)
-    invalid: list[Any] = []
-    parse = {"delimiter": delimiter, "newlines_in_values": True, "invalid_row_handler": _noting(invalid)}
+    parse = {"delimiter": delimiter, "newlines_in_values": True}
     read = {"block_size": _BLOCK, "column_names": names, "skip_rows": 1}
     try:
         if size <= WHOLE:
@@ -39,7 +38,7 @@ def read_text(file: Path, max_rows: int | None, seed: int) -> FileTable:
             kept = _streamed(file, names, read, parse, rows, seed)
             table = _typed(kept.table(), read)
     except ValueError as problem:
-        raise files.Unreadable(_what_is_wrong(file, problem, invalid, read, parse)) from None
+        raise files.Unreadable(_what_is_wrong(file, problem, read, parse)) from None
     return FileTable(plain_types(table), kept.seen, kept.row_numbers())
 
 
@@ -185,23 +184,32 @@ def _noting(invalid: list[Any]) -> Any:
     return note
 
 
-def _what_is_wrong(file: Path, problem: ValueError, invalid: list[Any], read: Any, parse: Any) -> str:
-    """Say which row is at fault; the reader on many threads does not know, so it is asked again on one."""
+def _invalid_rows(file: Path, read: Any, parse: Any) -> list[Any]:
     import pyarrow.csv as pc
 
+    invalid: list[Any] = []
+    noting = pc.ParseOptions(**parse, invalid_row_handler=_noting(invalid))
+    try:
+        with pc.open_csv(file, pc.ReadOptions(**read, use_threads=False), noting, _types()) as opened:
+            for _ in opened:
+                pass
+    except ValueError:
+        pass
+    return invalid
+
+
+def _what_is_wrong(file: Path, problem: ValueError, read: Any, parse: Any) -> str:
+    """Say which row is at fault; the reader on many threads does not know, so it is asked again on one.
+
+    Threads that go on after an error would call into Python at its end, and abort it: only this reader calls us.
+    """
+    invalid = _invalid_rows(file, read, parse)
     if not invalid:
         long = "straddl" in str(problem) or "block" in str(problem)
         hint = (
             "a quoted value that does not end, or a row of more than 16 MiB" if long else str(problem).splitlines()[0]
         )
         return f"{file} cannot be read as a table ({hint}): repair it"
-    invalid.clear()
-    try:
-        with pc.open_csv(file, pc.ReadOptions(**read, use_threads=False), pc.ParseOptions(**parse), _types()) as opened:
-            for _ in opened:
-                pass
-    except ValueError:
-        pass
     row = invalid[0]
     at = f"row {row.number} (the header is row 1)" if row.number is not None else "a row"
     start = quote([row.text[:60]])

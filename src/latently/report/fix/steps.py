@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from latently.report.findings.spelling import variants
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
-from latently.report.study.rows.repeats import telling
+from latently.report.study.rows.repeats import LOG_CHANCE, chance_of_pairs, telling
 from latently.report.study.words import counted, cut, percent
 
 Step = dict[str, Any]
@@ -35,7 +35,7 @@ def steps(prepared: Prepared, insights: list[dict[str, Any]], *, from_text: bool
     columns = prepared.columns
     written = [made for column in columns if (made := _written(column, from_text)) is not None]
     codes = [_code(column, code) for column in columns for code in column.codes]
-    return [*written, *codes, *_duplicates(prepared), *_spellings(prepared, insights)]
+    return [*written, *codes, *_duplicates(prepared, insights), *_spellings(prepared, insights)]
 
 
 def _written(column: Column, from_text: bool) -> Step | None:
@@ -59,14 +59,22 @@ def _code(column: Column, code: dict[str, Any]) -> Step:
     return step | {"applied": bool(code["applied"])}
 
 
-def _duplicates(prepared: Prepared) -> list[Step]:
-    if prepared.copies is None:
-        return []
-    count = int(prepared.copies.sum())
+def _duplicates(prepared: Prepared, insights: list[dict[str, Any]]) -> list[Step]:
     compared = telling(prepared.columns)
+    count = int(prepared.copies.sum()) if prepared.copies is not None else _few_copies(compared, insights)
+    if not count:
+        return []
     ignore = [column.name for column in prepared.columns if column not in compared]
     text = f"{counted(count, 'row')} repeat another row exactly"
     return [{"step": "duplicates", "column": None, "rows": count, "text": text, "ignore": ignore}]
+
+
+def _few_copies(compared: list[Column], insights: list[dict[str, Any]]) -> int:
+    """Copies that a finding tells of, too few for models to look at each row once; none that chance may bring."""
+    found = next((f for f in insights if f["finding"] == "duplicates" and not f["columns"]), None)
+    if found is None or chance_of_pairs([column.raw for column in compared]) >= LOG_CHANCE:
+        return 0
+    return int(found["effect"])
 
 
 def _spellings(prepared: Prepared, insights: list[dict[str, Any]]) -> list[Step]:

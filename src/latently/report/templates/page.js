@@ -96,6 +96,8 @@
     spec.encoding.shape = { field: "colour", type: "nominal", scale: { domain: mode.domain, range: mode.shapes }, legend };
     const values = rows(chart).map((row) => ({ ...row, colour: label(mode, row[mode.field]) }));
     if (innerWidth < 640) spec.height = 340;
+    spec.encoding.x.axis.titleLimit = Math.max(width - 60, 80);
+    spec.encoding.y.axis.titleLimit = spec.height - 20;
     return { ...spec, data: { values } };
   }
   async function draw(element, spec, tips, pick) {
@@ -121,7 +123,11 @@
     if (!chart.colours) return { ...chart, values: rows(chart) };
     const mode = chart.colours[given.same ? 0 : Number(document.getElementById("colour").value)];
     const { data, ...spec } = coloured(chart, mode, width);
-    return { ...chart, spec: given.same ? { ...spec, height: given.height } : spec, values: data.values };
+    if (given.same) {
+      spec.height = given.height;
+      spec.encoding.y.axis.titleLimit = given.height - 20;
+    }
+    return { ...chart, spec, values: data.values };
   }
   async function show(element) {
     if (!charts[element.dataset.chart] || element.dataset.drawn) return;
@@ -141,7 +147,7 @@
       choice.append(option);
     });
     choice.addEventListener("change", () => {
-      for (const element of document.querySelectorAll('[data-chart="map"], [data-chart="tsne"]')) {
+      for (const element of document.querySelectorAll('[data-chart="map"], [data-chart="tsne"], [data-chart="apart"]')) {
         delete element.dataset.drawn;
         show(element);
       }
