@@ -56,8 +56,8 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     """(k, d) centres about the origin, at which K-means of a large sample of the rows stands still.
 
     Every generator draws a greedy k-means++ start from the smallest sample; the best after some iterations goes on
-    with larger ones. None for a table that is not long, and where the samples have missed what matters: all rows
-    then cost more than they have told, or clusters are without rows.
+    with larger ones. None for a table that is not long, and where a sample has missed what matters: other rows then
+    cost more than it has told.
     """
     samples = _samples(table, frame, k, starts[0])
     if not samples:
@@ -67,7 +67,7 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     centres, told = first_best(tried, lambda fit: fit.trace[-1]).params.centres, np.inf
     for sample in samples:
         begun, fit = _climb(sample, centres)
-        if begun > told or not fit.stats.weight.all():
+        if begun > told:
             return None
         centres = fit.params.centres
         told = _margin(few, len(sample.table.X), centres) * fit.stats.cost / fit.stats.rows
