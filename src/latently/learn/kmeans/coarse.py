@@ -87,9 +87,11 @@ class _Sample:
         return spread_start(self.table.X, self.table.source, self.frame, k, rng)
 
 
-def _climb(sample: _Sample, start: Array, **settings: int) -> tuple[float, Fit[LloydParams, LloydStatistics]]:
+def _climb(
+    sample: _Sample, start: Array, max_iter: int = Settings.max_iter
+) -> tuple[float, Fit[LloydParams, LloydStatistics]]:
     """The cost of a row at the start, and where K-means of the sample ends."""
-    model, fit = climb(Settings(tol=_TOL, **settings), sample.table, sample.frame, start)
+    model, fit = climb(Settings(tol=_TOL, max_iter=max_iter), sample.table, sample.frame, start)
     return -fit.trace[0] / fit.stats.rows - model.per_row, fit
 
 
@@ -98,8 +100,9 @@ def _samples(table: Table, frame: Frame, k: int, rng: np.random.RandomState) -> 
 
     None at all where fewer rows than clusters have weight.
     """
-    *smaller, largest = sample_sizes(*table.X.shape, k) or [0]
-    drawn = [rows_at(table.source, _places(table.X.shape[0], largest, rng))] if largest else []
+    n, d = table.X.shape
+    *smaller, largest = sample_sizes(n, d, k) or [0]
+    drawn = [rows_at(table.source, _places(n, largest, rng))] if largest else []
     for size in reversed(smaller):
         rows, weights = drawn[-1]
         places = _places(len(rows), size, rng)
