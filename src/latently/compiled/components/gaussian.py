@@ -41,10 +41,11 @@ def fill_features(X, start, n, origin, inverse_scale, quadratic, F):
         a, b, t, c = first[p], second[p], target[p], factor[p]
         if t != last:
             for i in range(F.shape[1]):
-                F[t, i] = 0.0
+                F[t, i] = c * F[a, i] * F[b, i]
+        else:
+            for i in range(F.shape[1]):
+                F[t, i] += c * F[a, i] * F[b, i]
         last = t
-        for i in range(F.shape[1]):
-            F[t, i] += c * F[a, i] * F[b, i]
 
 
 @njit(
@@ -147,11 +148,23 @@ def turn(L, n, out, start):
     nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"}
 )
 def products(W, F, L):
-    """L = W F, two rows of L and four of F at a time; narrow as these matrices are, BLAS takes half as long again."""
+    """L = W F, two rows of L and eight of F at a time; narrow as these matrices are, BLAS takes half as long again."""
     for k in range(L.shape[0]):
         for i in range(L.shape[1]):
             L[k, i] = 0.0
-    for p in range(0, F.shape[0], 4):
+    even = len(F) - len(F) % 8
+    for p in range(0, even, 8):
+        for k in range(0, L.shape[0], 2):
+            a0, a1, a2, a3 = W[k, p], W[k, p + 1], W[k, p + 2], W[k, p + 3]
+            a4, a5, a6, a7 = W[k, p + 4], W[k, p + 5], W[k, p + 6], W[k, p + 7]
+            b0, b1, b2, b3 = W[k + 1, p], W[k + 1, p + 1], W[k + 1, p + 2], W[k + 1, p + 3]
+            b4, b5, b6, b7 = W[k + 1, p + 4], W[k + 1, p + 5], W[k + 1, p + 6], W[k + 1, p + 7]
+            for i in range(L.shape[1]):
+                f0, f1, f2, f3 = F[p, i], F[p + 1, i], F[p + 2, i], F[p + 3, i]
+                f4, f5, f6, f7 = F[p + 4, i], F[p + 5, i], F[p + 6, i], F[p + 7, i]
+                L[k, i] += (a0 * f0 + a1 * f1 + a2 * f2 + a3 * f3) + (a4 * f4 + a5 * f5 + a6 * f6 + a7 * f7)
+                L[k + 1, i] += (b0 * f0 + b1 * f1 + b2 * f2 + b3 * f3) + (b4 * f4 + b5 * f5 + b6 * f6 + b7 * f7)
+    for p in range(even, len(F), 4):
         for k in range(0, L.shape[0], 2):
             a0, a1, a2, a3 = W[k, p], W[k, p + 1], W[k, p + 2], W[k, p + 3]
             b0, b1, b2, b3 = W[k + 1, p], W[k + 1, p + 1], W[k + 1, p + 2], W[k + 1, p + 3]

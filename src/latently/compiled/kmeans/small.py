@@ -60,17 +60,25 @@ def spread(T, weights, draws, C, work):
             return False
         for t in range(tries if done > 0 else 1):
             row = first_above(mass, draws[1 + (done - 1) * tries + t if done > 0 else 0] * total)
-            squares(T, T[:, row], gap)
+            copy_row(T, row, C[done])
+            squares(T, C[done], gap)
             left = 0.0
             for i in range(len(gap)):
                 left += weights[i] * min(gap[i], near[i])
             if left < least:
                 best, least = row, left
-        C[done] = T[:, best]
+        copy_row(T, best, C[done])
         squares(T, C[done], gap)
         for i in range(len(gap)):
             near[i] = min(gap[i], near[i])
     return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def copy_row(T, i, out):
+    """Put a row into `out`: to assign a slice would take two seconds to compile."""
+    for j in range(len(T)):
+        out[j] = T[j, i]
 
 
 @njit(nogil=True, cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -13,10 +13,12 @@ from latently.learn.kmeans.coarse import coarse_start, sample_sizes
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table
 from latently.learn.kmeans.run import is_plain, run
-from latently.learn.kmeans.small import SMALL_WORK, is_small, small_runs
+from latently.learn.kmeans.small import is_small, small_runs
 from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
+# Rows times centres times columns up to which a run takes less time than it takes to wake a thread.
+BRIEF_WORK = 1 << 15
 # From so many rows on a single run starts from samples: they take longer than the run on fewer.
 LONG = 1 << 14
 # How many starts are tried on a sample of a long table.
@@ -50,8 +52,7 @@ def best_run(
         return run(settings, own, frame, start, on_iteration)
 
     small = n <= CHUNK_ROWS and not settings.verbose and on_iteration is None
-    # a run that takes less time than it takes to wake a thread is better done here
-    return best_of(one, starts, _score, side_by_side=small and n * k * d > SMALL_WORK)
+    return best_of(one, starts, _score, side_by_side=small and n * k * d > BRIEF_WORK)
 
 
 def _score(done: Run) -> float:

@@ -56,8 +56,8 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     """(k, d) centres about the origin, at which K-means of a large sample of the rows stands still.
 
     Every generator draws a greedy k-means++ start from the smallest sample; the best after some iterations goes on
-    with larger ones. None for a table that is not long, and where the samples have missed what matters: all rows
-    then cost more than they have told, or clusters are without rows.
+    with larger ones. None for a table that is not long, and where a sample has missed what matters: other rows then
+    cost more than it has told.
     """
     samples = _samples(table, frame, k, starts[0])
     if not samples:
@@ -67,7 +67,7 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     centres, told = first_best(tried, lambda fit: fit.trace[-1]).params.centres, np.inf
     for sample in samples:
         begun, fit = _climb(sample, centres)
-        if begun > told or not fit.stats.weight.all():
+        if begun > told:
             return None
         centres = fit.params.centres
         told = _margin(few, len(sample.table.X), centres) * fit.stats.cost / fit.stats.rows
@@ -87,9 +87,11 @@ class _Sample:
         return spread_start(self.table.X, self.table.source, self.frame, k, rng)
 
 
-def _climb(sample: _Sample, start: Array, **settings: int) -> tuple[float, Fit[LloydParams, LloydStatistics]]:
+def _climb(
+    sample: _Sample, start: Array, max_iter: int = Settings.max_iter
+) -> tuple[float, Fit[LloydParams, LloydStatistics]]:
     """The cost of a row at the start, and where K-means of the sample ends."""
-    model, fit = climb(Settings(tol=_TOL, **settings), sample.table, sample.frame, start)
+    model, fit = climb(Settings(tol=_TOL, max_iter=max_iter), sample.table, sample.frame, start)
     return -fit.trace[0] / fit.stats.rows - model.per_row, fit
 
 
@@ -98,8 +100,9 @@ def _samples(table: Table, frame: Frame, k: int, rng: np.random.RandomState) -> 
 
     None at all where fewer rows than clusters have weight.
     """
-    *smaller, largest = sample_sizes(*table.X.shape, k) or [0]
-    drawn = [rows_at(table.source, _places(table.X.shape[0], largest, rng))] if largest else []
+    n, d = table.X.shape
+    *smaller, largest = sample_sizes(n, d, k) or [0]
+    drawn = [rows_at(table.source, _places(n, largest, rng))] if largest else []
     for size in reversed(smaller):
         rows, weights = drawn[-1]
         places = _places(len(rows), size, rng)

@@ -13,7 +13,7 @@ from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import Frame, Table
 
 # Rows times centres times columns up to which everything around a run takes longer than the run.
-SMALL_WORK = 1 << 15
+SMALL_WORK = 1 << 13
 
 
 def is_small(table: Table, frame: Frame, k: int) -> bool:
