@@ -120,8 +120,9 @@ def test_sparse_tables_are_dense_ones():
 
 
 @pytest.mark.parametrize("model", ALL, ids=str)
-def test_sparse_targets_are_refused(model):
-    with pytest.raises(ValueError, match="sparse multilabel-indicator for y is not supported"):
+@pytest.mark.parametrize("kind", [ValueError, TypeError])
+def test_sparse_targets_are_refused(model, kind):
+    with pytest.raises(kind, match="sparse multilabel-indicator for y is not supported"):
         model.fit(X, csr_matrix(np.eye(3)[Y]))
 
 

@@ -243,19 +243,16 @@ def shared_out(table: Table, node: Branch, rows: NDArray[np.int64], weights: Arr
     """The branches of a split with their rows; those that miss the value are in all, with shares of their weight."""
     place, n = branches_of(table, node, x)
     known = np.bincount(place[place >= 0], weights[place >= 0], minlength=n)
-    lost = np.flatnonzero(place < 0)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(n + 1))
+    lost, shares = order[: ends[0]], known / max(known.sum(), 1e-300)
+    if not table.rules.is_fractional:  # all of those that are lost go the largest way
+        shares = (np.arange(n) == known.argmax()).astype(np.float64)
     out = []
-    for b in range(n):
-        mine = np.flatnonzero(place == b)
-        share = known[b] / known.sum() if known.sum() > 0 else 0.0
-        if len(lost) and share > _SMALL and table.rules.is_fractional:
-            both = np.sort(np.concatenate([mine, lost]))
-            part = np.where(place[both] < 0, weights[both] * share, weights[both])
-        elif len(lost) and not table.rules.is_fractional and b == int(known.argmax()):
-            both = np.sort(np.concatenate([mine, lost]))
-            part = weights[both]
-        else:
-            both, part = mine, weights[mine]
+    for share, start, stop in zip(shares, ends[:-1], ends[1:], strict=True):
+        mine = order[start:stop]
+        both = np.sort(np.concatenate([mine, lost])) if len(lost) and share > _SMALL else mine
+        part = np.where(place[both] < 0, weights[both] * share, weights[both])
         out.append(Branch(rows[both], part, table.stats_of(rows[both], part)))
     return out
 

@@ -13,6 +13,10 @@ from latently.predict.rows import is_sparse
 Array = NDArray[np.float64]
 
 
+class SparseTargetError(TypeError, ValueError):
+    """Targets in a sparse matrix: of scikit-learn's, trees raise the first kind of error and forests the second."""
+
+
 @dataclass(frozen=True, eq=False)
 class Targets:
     """Targets of the rows of a table.
@@ -112,7 +116,7 @@ def _array(y: Any, who: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
     if is_sparse(y):
-        raise ValueError("sparse multilabel-indicator for y is not supported. Make it dense: y.toarray()")
+        raise SparseTargetError("sparse multilabel-indicator for y is not supported. Make it dense: y.toarray()")
     values = np.asarray(y)
     if values.ndim not in (1, 2):
         raise ValueError(f"y must have one dimension, or two for several outputs; got shape {values.shape}")
