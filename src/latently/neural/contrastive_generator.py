@@ -122,7 +122,6 @@ class ContrastiveGenerator(_EnergyFitted, DensityMixin, NeuralEstimator):
     contrast: float = 0.1
     hidden: Sequence[int] = (64, 64)
     activation: str = "silu"
-    learning_rate: float = 1e-3
     n_iter_no_change: int = 20
     tol: float = 1e-3
 
