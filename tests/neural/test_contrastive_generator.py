@@ -46,6 +46,17 @@ def test_langevin_steps_leave_the_density_as_it_is():
     assert not torch.equal(x, start)
 
 
+def test_langevin_steps_that_are_refused_stay_with_their_slope():
+    """exp(-x^4), whose slopes differ much from place to place, with steps of which half are refused."""
+    grid = np.linspace(-3, 3, 6001)
+    shares = np.exp(-(grid**4)).cumsum() / np.exp(-(grid**4)).sum()
+    start = torch.from_numpy(np.interp(np.random.default_rng(0).uniform(size=(20_000, 1)), shares, grid))
+    with drawing(0):
+        x, accepted = langevin(lambda x: x[:, 0] ** 4, start, 0.9, 20)
+    assert 0.3 < accepted < 0.7
+    assert np.abs((x.numpy() <= grid).mean(axis=0) - shares).max() < 0.015
+
+
 @pytest.mark.parametrize("draw", [eight_gaussians, moons])
 def test_draws_are_nearer_the_data_than_those_of_a_gaussian(draw):
     X, new = draw(1000, 0), draw(2000, 1)
