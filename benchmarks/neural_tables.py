@@ -20,6 +20,7 @@ from latently.neural import (
     Autoencoder,
     ConditionalRBM,
     ContrastiveGenerator,
+    ConvNetClassifier,
     DomainAdversarialClassifier,
     MixtureDensityNetwork,
     NormalizingFlow,
@@ -121,6 +122,11 @@ def contests(train: Any, test: Any, rate: float) -> dict[str, Contest]:
         ),
         "ConditionalRBM": Contest(
             lambda: make(ConditionalRBM).fit(old.inputs, old.labels(few)),
+            lambda model: plain.log_probability(model, new.inputs, new.labels(few)),
+            lambda model: plain.logistic(old.inputs, old.labels(few), new.inputs, new.labels(few)),
+        ),
+        "ConvNetClassifier": Contest(
+            lambda: make(ConvNetClassifier).fit(old.inputs, old.labels(few)),
             lambda model: plain.log_probability(model, new.inputs, new.labels(few)),
             lambda model: plain.logistic(old.inputs, old.labels(few), new.inputs, new.labels(few)),
         ),

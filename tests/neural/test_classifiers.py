@@ -208,3 +208,12 @@ def test_masked_columns_of_mixed_types_are_filled_in():
 
 
 # generators
+
+
+def test_tables_as_images_are_scaled_by_column():
+    """A column that tells the classes, beside one that is a million times as large."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) * [1.0, 1e6] + [0.0, 1e7]
+    y = (X[:, 0] > 0).astype(int)
+    model = ConvNetClassifier(hidden=(8,), n_iter_no_change=3, tol=0.02, random_state=0).fit(X[:300], y[:300])
+    assert model.score(X[300:], y[300:]) > 0.9

@@ -61,7 +61,8 @@ class ConditionalRBM(_LabelFitted, DecideMixin, ClassifierMixin, Trainable):
         Hidden units.
     generative
         Weight of the joint likelihood p(x, y), whose gradient contrastive divergence approximates; the rest is the
-        weight of p(y | x), whose gradient is exact. 1 is contrastive divergence alone. Chains learn p(y | x) alone.
+        weight of p(y | x), whose gradient is exact. 1 is contrastive divergence alone.
+        A small weight only steadies p(y | x) (Larochelle and Bengio, 2008). Chains learn p(y | x) alone.
     n_gibbs
         Steps of Gibbs sampling that make a contrastive example (the k of CD-k).
     persistent
@@ -89,7 +90,7 @@ class ConditionalRBM(_LabelFitted, DecideMixin, ClassifierMixin, Trainable):
 
     n_hidden: int = 64
     _: KW_ONLY
-    generative: float = 0.1
+    generative: float = 0.01
     n_gibbs: int = 1
     persistent: bool = False
     learning_rate: float = 1e-2

@@ -31,17 +31,15 @@ class _Competitors(nn.Module):
 
     log_step: Tensor
 
-    def __init__(self, energy: nn.Sequential, generator: nn.Sequential, n_latent: int, n_steps: int) -> None:
+    def __init__(self, k: int, n_latent: int, widths: Sequence[int], kind: str, n_steps: int) -> None:
         super().__init__()
-        self.tilt, self.generator, self.n_steps = energy, generator, n_steps
-        self.skip = nn.Linear(n_latent, generator[-1].out_features, bias=False)
+        self.tilt, self.generator, self.n_steps = mlp(k, widths, 1, kind), mlp(n_latent, widths, k, kind), n_steps
+        self.skip = nn.Linear(n_latent, k, bias=False)
         self.level = nn.Parameter(torch.zeros(1))
         self.register_buffer("log_step", torch.zeros(()))
-        with torch.no_grad():
-            nn.init.eye_(self.skip.weight)
-            for last in (energy[-1], generator[-1]):
-                last.weight.zero_()
-                last.bias.zero_()
+        nn.init.eye_(self.skip.weight)
+        for parameter in (*self.tilt[-1].parameters(), *self.generator[-1].parameters()):
+            nn.init.zeros_(parameter)
 
     def energy(self, u: Tensor) -> Tensor:
         """(n,) |u|^2 / 2, that of a Gaussian, plus what the network adds."""
@@ -122,7 +120,6 @@ class ContrastiveGenerator(_EnergyFitted, DensityMixin, NeuralEstimator):
     contrast: float = 0.1
     hidden: Sequence[int] = (64, 64)
     activation: str = "silu"
-    learning_rate: float = 1e-3
     n_iter_no_change: int = 20
     tol: float = 1e-3
 
@@ -157,8 +154,7 @@ class ContrastiveGenerator(_EnergyFitted, DensityMixin, NeuralEstimator):
     def _build(self) -> nn.Module:
         k = self.white_.shape[1]
         n_latent = k if self.n_latent is None else self.n_latent
-        networks = (mlp(n_in, self._widths, n_out, self.activation) for n_in, n_out in ((k, 1), (n_latent, k)))
-        return _Competitors(*networks, n_latent, self.n_steps)
+        return _Competitors(k, n_latent, self._widths, self.activation, self.n_steps)
 
     def _task(self, module: nn.Module) -> Task:
         assert isinstance(module, _Competitors)

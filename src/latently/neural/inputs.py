@@ -151,7 +151,17 @@ def _of_arrays(X: NDArray[Any]) -> Array:
 
 
 def image_scaling(images: Array) -> Scaling:
-    """One centre and scale for each channel, shaped to be applied to images."""
+    """One centre and scale for each channel, or for each column of images of one line; shaped to be applied to images.
+
+    Examples
+    --------
+    >>> lines = np.array([[0.0, 1000.0], [2.0, 3000.0]])[:, None, None]
+    >>> image_scaling(lines).apply(lines)[:, 0, 0].tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
+    """
+    if images.shape[1:3] == (1, 1):
+        each = Scaling.of(images[:, 0, 0])
+        return Scaling(each.centre[None, None], each.scale[None, None])
     each = Scaling.of(images.transpose(0, 2, 3, 1).reshape(-1, images.shape[1]))
     return Scaling(each.centre[:, None, None], each.scale[:, None, None])
 
