@@ -2,8 +2,8 @@
 
     python -m benchmarks.explore_peers [latently] [skrub] [ydata]
 
-Each is warmed up by one table, and then timed on five, in CPU seconds from the frame to the page. ydata-profiling needs an
-older setuptools (`pip install ydata-profiling "setuptools<81"`), so it may need an environment of its own.
+Each is warmed up by one table, and then timed on five, in CPU seconds from the frame to the page. ydata-profiling needs
+an older setuptools (`pip install ydata-profiling "setuptools<81"`), so it may need an environment of its own.
 """
 
 import argparse

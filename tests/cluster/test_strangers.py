@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from latently.cluster import Mixture
+from latently.cluster import KMeans, Mixture
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -42,3 +42,27 @@ def test_rows_that_were_learnt_are_forgotten(family):
     left = model.forget(table[::3])
     assert left.statistics_.rows == pytest.approx(40)
     assert np.isfinite(left.score(table))
+
+
+def test_k_means_refuses_rows_far_from_all_that_it_learnt():
+    X = np.r_[RNG.normal(size=(100, 3)), RNG.normal(size=(100, 3)) + 6]
+    model = KMeans(2, random_state=0).fit(X)
+    before = model.cluster_centers_.copy()
+    with pytest.raises(ValueError, match="further from the centres"):
+        model.forget(X[:5] + 1000)
+    np.testing.assert_array_equal(model.cluster_centers_, before)
+
+
+def test_k_means_forgets_all_but_a_few_of_the_rows_it_has_in_batches():
+    X = np.r_[RNG.normal(size=(100, 3)), RNG.normal(size=(100, 3)) + 9]
+    learnt = KMeans(2, random_state=0).partial_fit(X[::2]).partial_fit(X[1::2])
+    both = KMeans(2, random_state=0).fit(X[::2]).merge(KMeans(2, random_state=0).fit(X[1::2]))
+    for model in (learnt, both):
+        model.forget(X[:90]).forget(X[110:])
+        expected = [X[90:100].mean(axis=0), X[100:110].mean(axis=0)]
+        found = model.cluster_centers_[np.argsort(model.cluster_centers_[:, 0])]
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_k_means_forgets_a_copy_of_a_row_on_its_centre():
+    assert KMeans(2, random_state=0).fit([[0.1], [0.1], [7.3], [7.3]]).forget([[0.1]]).cluster_weights_.sum() == 3

@@ -49,8 +49,8 @@ def explore(
     target
         A column to predict from the others.
     time
-        A column that orders the rows in time, to look for trend, season, breaks and states. By default a column of dates
-        or years that rises in even steps along the rows, if there is one.
+        A column that orders the rows in time, to look for trend, season, breaks and states. By default a column of
+        dates or years that rises in even steps along the rows, if there is one.
     no_time
         Take no column as time.
     codes

@@ -22,7 +22,7 @@ from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import FloatArray
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import mapping, reducing
-from latently.learn.estimator.online import nearest_order, refuse_other, weight_left
+from latently.learn.estimator.online import nearest_order, refuse_other, refuse_strangers, weight_left
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
@@ -184,7 +184,9 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             stats = reduce(partial(model.expect, model.params(start)))
         total = self._with_earlier(stats, start) if begun else stats
         step = labelled(model, total.means(start), table)
+        within = (self._within if begun else 0.0) + stats.cost - _moved_by(step.centres - start, total.share)
         self._remember(replace(step, stats=total, n_iter=getattr(self, "n_iter_", 0) + 1), table, frame)
+        self._within = max(within, 0.0)
         self.inertia_ = step.stats.cost
         return self
 
@@ -212,9 +214,11 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         centres = self.cluster_centers_.astype(np.float64)
         had = float(self.cluster_weights_.sum())
         weight = weight_left(had, gone.stats.rows, self.cluster_weights_ - gone.stats.weight, unit="cluster")
+        refuse_strangers(self._within, gone.stats.cost, float((gone.stats.share * centres**2).sum()))
         share = np.where(weight[:, None] > 0, np.maximum(self._share - gone.stats.share, 0.0), 0.0)
         # sums about each centre: what is left of them is how far the centre moves
         moved = np.divide(-gone.about_centres(), share, out=np.zeros_like(centres), where=share > 0)
+        self._within = max(self._within - gone.stats.cost - _moved_by(moved, share), 0.0)
         return self._move(centres + moved, weight, share)
 
     def merge(self, other: Self) -> Self:
@@ -231,6 +235,8 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         total = share + added
         gap = np.where(added > 0, theirs[order] - mine, 0.0)
         moved = np.divide(added * gap, total, out=np.zeros_like(mine), where=np.broadcast_to(total, mine.shape) > 0)
+        both = np.divide(share * added, total, out=np.zeros(total.shape), where=total > 0)
+        self._within += other._within + _moved_by(gap, both)
         return self._move(mine + moved, self.cluster_weights_ + other.cluster_weights_[order], total)
 
     def _move(self, centres: Array, weight: Array, share: Array) -> Self:
@@ -309,12 +315,14 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if isinstance(table.X, Unread):
             del self.labels_  # they would grow with the table: `predict` writes them to a file
         self.cluster_weights_, self._share = done.stats.weight, done.stats.share
+        self._within = done.stats.cost  # of all rows learnt, each about the centre of its cluster
         self.n_iter_, self.converged_, self.reason_ = done.n_iter, done.converged, done.reason
         self.trace_ = [*done.trace, done.stats.bound]
 
     def _fade(self, share: float) -> None:
         """Take the weight of earlier rows down to a share of it: centres then follow later rows faster."""
         self.cluster_weights_, self._share = self.cluster_weights_ * share, self._share * share
+        self._within *= share
 
     def _with_earlier(self, stats: LloydStatistics, centres: Array) -> LloydStatistics:
         """Statistics of a batch and of everything before it: the centres are the means of that."""
@@ -361,3 +369,8 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         start = centres - frame.origin
         model = LloydModel(frame, start, once=True)
         return labelled(model, start, table, keep_memos=False, told=told, summed=summed)
+
+
+def _moved_by(gap: Array, share: Array) -> float:
+    """What squared distances to centres gain by moving the centres away from the means."""
+    return float((share * gap**2).sum())

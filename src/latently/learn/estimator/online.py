@@ -6,10 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from latently.distributions.components.base import ROUNDING
+
 Array = NDArray[np.float64]
 
-# Weight, as a share of all rows, that subtraction may leave below zero by rounding alone.
-ROUNDING = 1e-9
+
+def refuse_strangers(learnt: float, removed: float, size: float) -> None:
+    """An error if rows lie further from their centres than all rows that were learnt together.
+
+    Parameters
+    ----------
+    learnt
+        Sum of squared distances of all rows that were learnt.
+    removed
+        The same of those that are to be forgotten.
+    size
+        Squared size of the numbers that were subtracted, which bounds what rounding leaves.
+    """
+    if removed > learnt + ROUNDING * (learnt + size):
+        raise ValueError(
+            "cannot forget these rows: they lie further from the centres than all rows that were learnt together"
+        )
 
 
 def weight_left(learnt: float, removed: float, left: Array, *, unit: str = "component") -> Array:
