@@ -138,7 +138,7 @@ def test_a_full_disk(rows, tmp_path, small_disk):
     to = small_disk / "out.parquet"
     model.predict(tmp_path / "data" / "0.parquet", to=to)  # labels of one file fit
     before = to.read_bytes()
-    with pytest.raises(OSError, match="out.parquet could not be written .*No space left.*as it was") as found:
+    with pytest.raises(OSError, match="out.parquet could not be written .*No space left.*removed.*unchanged") as found:
         model.predict_proba(tmp_path / "data", to=to)
     assert found.value.errno == errno.ENOSPC
     assert to.read_bytes() == before

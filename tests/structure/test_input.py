@@ -107,7 +107,7 @@ def test_trees_graphs_and_tables_are_checked():
         ([-1, 0], "parents of shape"),
         ([-1, -1, 0], "one root"),
         ([1, 2, 0], "one root"),
-        ([-1, 2, 1], "circle"),
+        ([-1, 2, 1], "cycle"),
         ([-1, 0, 7], "parents from 0 to 2"),
     ):
         with pytest.raises(ValueError, match=f"item 0 of X.*{message}"):
@@ -129,7 +129,7 @@ def test_trees_graphs_and_tables_are_checked():
         svm(MultilabelModel(edges="all")).fit(features, [[0, 1]] * 3)
     with pytest.raises(ValueError, match="parent of 'cat'"):
         svm(TreeModel({"dog": None})).fit(features, ["cat", "dog", "dog"])
-    with pytest.raises(ValueError, match="circle"):
+    with pytest.raises(ValueError, match="cycle"):
         svm(TreeModel({"dog": "cat", "cat": "dog"})).fit(features, ["cat", "dog", "dog"])
 
 
