@@ -186,7 +186,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         step = labelled(model, total.means(start), table)
         within = (self._within if begun else 0.0) + stats.cost - _moved_by(step.centres - start, total.share)
         self._remember(replace(step, stats=total, n_iter=getattr(self, "n_iter_", 0) + 1), table, frame)
-        self._within = max(within, 0.0)
+        self._within: float = max(within, 0.0)
         self.inertia_ = step.stats.cost
         return self
 

@@ -12,13 +12,14 @@ from latently.cluster.gaussian.merge import aligned
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.frames import default_names
+from latently.distributions.components.base import ROUNDING
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import both_labelled
 from latently.distributions.inputs import ColumnError
 from latently.distributions.statistics import refuse_lost
 from latently.learn.engine.reduce import reducing
-from latently.learn.estimator.online import ROUNDING, weight_left
+from latently.learn.estimator.online import weight_left
 from latently.learn.estimator.parameters import checked
 
 
