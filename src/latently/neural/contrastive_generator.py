@@ -42,7 +42,7 @@ class _Competitors(nn.Module):
             nn.init.zeros_(parameter)
 
     def energy(self, u: Tensor) -> Tensor:
-        """(n,) |u|^2 / 2, that of a Gaussian, plus what the network adds."""
+        """(n,) u'u / 2, that of a Gaussian, plus what the network adds."""
         out: Tensor = u.square().sum(dim=1) / 2 + self.tilt(u)[:, 0]
         return out
 
@@ -78,7 +78,7 @@ class _EnergyFitted:
 class ContrastiveGenerator(_EnergyFitted, DensityMixin, NeuralEstimator):
     """An energy model of a table, trained against a generator.
 
-    The energy is |u|^2 / 2 + f(u), of rows u that are turned and scaled to covariance one: that of a Gaussian, and what
+    The energy is u'u / 2 + f(u), of rows u that are turned and scaled to covariance one: that of a Gaussian, and what
     a network f adds. Where Gibbs sampling cannot draw contrastive examples, a generator learns to, by the energy
     distance between its rows and the data; Langevin steps under the energy move them on. The energy of the data is
     pushed down and that of contrastive examples is pulled up, which is the gradient of the likelihood. Beside that,
