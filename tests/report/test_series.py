@@ -108,3 +108,26 @@ def test_moments_keep_their_digits():
     found = explore({"when": times, "passengers": PASSENGERS}, time="when").to_dict()["time"]
     assert found["series"]["at"][1] == "1949.083333"
     assert found["trend"]["parts"][0]["period"] == 12
+
+
+def test_years_before_a_column_was_measured_do_not_stand_still():
+    """A line from 1900 on in a table from 1800 on: it grows, and its variance does not change."""
+    rng = np.random.default_rng(0)
+    years = np.arange(1800, 2000)
+    late = np.where(years < 1900, np.nan, 0.02 * (years - 1900) + 0.1 * rng.normal(size=200))
+    table = {"year": years, "late": late, "other": 3 * years + rng.normal(size=200)}
+    found = explore(table, time="year").to_dict()["insights"]
+    trends = [each for each in found if each["finding"] == "trend"]
+    assert "late grows by 0.0" in trends[0]["text"]
+    assert not [each for each in found if each["finding"] == "change"]
+
+
+def test_a_local_hour_that_all_series_share_has_no_trend():
+    """Hours of a clock that was put forward once; two stations with noise."""
+    moments = np.datetime64("2020-03-01") + np.arange(600) * np.timedelta64(1, "h")
+    local = ((np.arange(600) + (np.arange(600) > 300) + 5) % 24).astype(float)
+    rng = np.random.default_rng(0)
+    table = {"at": np.tile(moments, 2), "station": np.repeat(["a", "b"], 600), "local": np.tile(local, 2)}
+    table["heat"] = rng.normal(size=1200)
+    parts = explore(table, time="at").to_dict()["time"]["trend"]["parts"]
+    assert [entry for entry in parts if entry["column"] == "local"] == []

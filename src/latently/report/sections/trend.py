@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
 from latently.report.sections.change import changes
-from latently.report.series.calendar import dated, is_calendar
+from latently.report.series.calendar import dated, is_calendar, is_shared
 from latently.report.series.cycle import clearest_cycle
 from latently.report.series.decompose import ALARM, Parts, decompose, movement, wanders
-from latently.report.series.panel import Panel, panel
+from latently.report.series.panel import Panel, between_known, panel
 from latently.report.series.spacing import Spacing, spacing
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
@@ -77,15 +77,15 @@ def trends(study: Study, name: str) -> Trends:
         return Trends(None, 0, [], {}, [])
     numbers = [c for c in study.prepared.used if c.role == "numeric" and c.name != name]
     numbers = [c for c in numbers if not is_calendar(c.raw, time.raw, dates=time.kind == "date")]
+    numbers = [c for c in numbers if found.by is None or not is_shared(c.raw, time.raw)]
     used = _most_moved(numbers, moments, dates, found)
     made, rests, broken = [], {}, []
-    for group, rows in found.series:
-        steps = spacing(moments[rows], dates=dates)
-        if steps is None:
-            continue
+    for group, every in found.series:
         for column in used:
-            parts = _found(column, rows, steps)
-            if parts is None:
+            rows = between_known(column.raw, every)
+            steps = spacing(moments[rows], dates=dates)
+            parts = None if steps is None else _found(column, rows, steps)
+            if steps is None or parts is None:
                 continue
             broken += changes(column, time, rows, steps, parts, group)
             entry = _entry(column, time, rows, steps, parts, group, float(moments[rows[0]]))
