@@ -131,3 +131,16 @@ def test_a_local_hour_that_all_series_share_has_no_trend():
     table["heat"] = rng.normal(size=1200)
     parts = explore(table, time="at").to_dict()["time"]["trend"]["parts"]
     assert [entry for entry in parts if entry["column"] == "local"] == []
+
+
+def test_years_in_another_unit_are_told_and_do_not_hide_the_growth():
+    """Belgium's calls abroad, 1950 to 1973, tens of millions; from 1964 to 1969 minutes were written down.
+
+    Rousseeuw and Leroy, Robust Regression and Outlier Detection.
+    """
+    calls = [0.44, 0.47, 0.47, 0.59, 0.66, 0.73, 0.81, 0.88, 1.06, 1.2, 1.35, 1.49, 1.61, 2.12]
+    calls += [11.9, 12.4, 14.2, 15.9, 18.2, 21.2, 4.3, 2.4, 2.7, 2.9]
+    table = {"year": np.arange(1950, 1974), "calls": calls}
+    found = explore(table, time="year").to_dict()["insights"]
+    assert any("calls grows by" in each["text"] for each in found)
+    assert set(range(14, 20)) <= {row for each in found if each["finding"] == "change" for row in each["rows"]}

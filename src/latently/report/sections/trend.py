@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.sections.change import changes
+from latently.report.sections.change import changes, without_rescaled
 from latently.report.series.calendar import dated, is_calendar, is_shared
 from latently.report.series.cycle import clearest_cycle
 from latently.report.series.decompose import ALARM, Parts, decompose, movement, wanders
@@ -81,11 +81,15 @@ def trends(study: Study, name: str) -> Trends:
     used = _most_moved(numbers, moments, dates, found)
     made, rests, broken = [], {}, []
     for group, every in found.series:
-        for column in used:
-            rows = between_known(column.raw, every)
+        for read in used:
+            rows = between_known(read.raw, every)
             steps = spacing(moments[rows], dates=dates)
-            parts = None if steps is None else _found(column, rows, steps)
-            if steps is None or parts is None:
+            if steps is None:
+                continue
+            column, wrong = without_rescaled(read, time, rows, group)
+            broken += wrong
+            parts = _found(column, rows, steps)
+            if parts is None:
                 continue
             broken += changes(column, time, rows, steps, parts, group)
             entry = _entry(column, time, rows, steps, parts, group, float(moments[rows[0]]))
