@@ -81,7 +81,13 @@ def without_rescaled(
     size = f"{factor:.2g} times what" if factor > 1 else f"1/{1 / factor:.2g} of what"
     who = short(column.name) + (f" of {short(group)}" if group else "")
     first, last = (shown_moment(time, int(row)) for row in own[[0, -1]])
-    entry = {"column": cut(column.name), "group": group or None, "kind": "unit", "row": int(own[0]), "at": first}
+    entry: dict[str, Any] = {
+        "column": cut(column.name),
+        "group": group or None,
+        "kind": "unit",
+        "row": int(own[0]),
+        "at": first,
+    }
     entry |= {"rows": own.tolist(), "effect": factor, "probability": belief(min(p, 1.0))}
     entry["text"] = f"From {first} to {last} {who} is about {size} the moments before and after suggest: another unit?"
     raw = column.raw.copy()
