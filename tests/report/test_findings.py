@@ -235,3 +235,23 @@ def test_gaps_of_one_column_alone_are_told_as_its_own():
     table = {"two": rng.normal(size=300) + 8 * rng.integers(0, 2, 300), "one": rng.normal(size=300)}
     (clusters,) = of_kind(explore(table).to_dict()["insights"], "clusters")
     assert clusters["columns"] == ["two"]
+
+
+@pytest.mark.parametrize("name", ["rownames", "Unnamed: 0", ""])
+def test_row_names_depend_on_nothing(name):
+    """Row names of a part of a file have gaps, and rise with what the file was sorted by."""
+    rng = np.random.default_rng(0)
+    places = np.sort(rng.choice(300, 100, replace=False))
+    found = explore({name: places, "x": places + rng.normal(size=100), "y": rng.normal(size=100)}).to_dict()
+    about = {each["finding"] for each in found["insights"] if name in each["columns"]}
+    assert about == {"identifier"}
+
+
+def test_a_number_does_not_fall_with_a_category_of_two():
+    rng = np.random.default_rng(0)
+    sex = rng.integers(2, size=300)
+    table = {"length": rng.normal(size=300) + sex, "sex": np.array(["male", "female"])[sex]}
+    (pair,) = explore(table).to_dict()["dependencies"]["pairs"]
+    assert "falls" not in pair["text"]
+    assert "rises" not in pair["text"]
+    assert "where" in pair["text"]

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
+from latently.learn.engine.reduce import single_threaded_blas
 from latently.report import explore
+from latently.report.findings.joint import rows_apart
 
 
 def anomalies(table, **how):
@@ -154,3 +156,23 @@ def test_pairs_beside_a_sure_one_count_by_their_share_of_false_ones():
     X[:, 1] = X[:, 0] + 0.3 * rng.normal(size=30)
     found = explore(pd.DataFrame(X, columns=list("abcdefg"))).to_dict()["dependencies"]
     assert found["count"] >= 6
+
+
+def test_rows_that_hide_each_other_in_several_columns_are_told():
+    """Five rows off a plane, none of them far out in any column or off any line by itself."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4))
+    y = X @ [1.0, -1.0, 1.0, 1.0] + 0.1 * rng.normal(size=60)
+    y[[4, 17, 30, 31, 50]] -= 3.0
+    table = {f"x{j}": X[:, j] for j in range(4)} | {"y": y}
+    found = anomalies(table)
+    assert [sorted(each["rows"]) for each in found] == [[4, 17, 30, 31, 50]]
+    assert sorted(found[0]["columns"]) == ["x0", "x1", "x2", "x3", "y"]
+
+
+def test_normal_rows_and_long_tails_seldom_lie_apart():
+    rng = np.random.default_rng(0)
+    turned = rng.normal(size=(4, 4))
+    with single_threaded_blas():
+        assert not any(rows_apart(rng.normal(size=(50, 4)) @ turned) for _ in range(10))
+        assert sum(rows_apart(rng.standard_t(5, size=(50, 4)) @ turned) is not None for _ in range(10)) <= 1

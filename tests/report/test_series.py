@@ -108,3 +108,39 @@ def test_moments_keep_their_digits():
     found = explore({"when": times, "passengers": PASSENGERS}, time="when").to_dict()["time"]
     assert found["series"]["at"][1] == "1949.083333"
     assert found["trend"]["parts"][0]["period"] == 12
+
+
+def test_years_before_a_column_was_measured_do_not_stand_still():
+    """A line from 1900 on in a table from 1800 on: it grows, and its variance does not change."""
+    rng = np.random.default_rng(0)
+    years = np.arange(1800, 2000)
+    late = np.where(years < 1900, np.nan, 0.02 * (years - 1900) + 0.1 * rng.normal(size=200))
+    table = {"year": years, "late": late, "other": 3 * years + rng.normal(size=200)}
+    found = explore(table, time="year").to_dict()["insights"]
+    trends = [each for each in found if each["finding"] == "trend"]
+    assert "late grows by 0.0" in trends[0]["text"]
+    assert not [each for each in found if each["finding"] == "change"]
+
+
+def test_a_local_hour_that_all_series_share_has_no_trend():
+    """Hours of a clock that was put forward once; two stations with noise."""
+    moments = np.datetime64("2020-03-01") + np.arange(600) * np.timedelta64(1, "h")
+    local = ((np.arange(600) + (np.arange(600) > 300) + 5) % 24).astype(float)
+    rng = np.random.default_rng(0)
+    table = {"at": np.tile(moments, 2), "station": np.repeat(["a", "b"], 600), "local": np.tile(local, 2)}
+    table["heat"] = rng.normal(size=1200)
+    parts = explore(table, time="at").to_dict()["time"]["trend"]["parts"]
+    assert [entry for entry in parts if entry["column"] == "local"] == []
+
+
+def test_years_in_another_unit_are_told_and_do_not_hide_the_growth():
+    """Belgium's calls abroad, 1950 to 1973, tens of millions; from 1964 to 1969 minutes were written down.
+
+    Rousseeuw and Leroy, Robust Regression and Outlier Detection.
+    """
+    calls = [0.44, 0.47, 0.47, 0.59, 0.66, 0.73, 0.81, 0.88, 1.06, 1.2, 1.35, 1.49, 1.61, 2.12]
+    calls += [11.9, 12.4, 14.2, 15.9, 18.2, 21.2, 4.3, 2.4, 2.7, 2.9]
+    table = {"year": np.arange(1950, 1974), "calls": calls}
+    found = explore(table, time="year").to_dict()["insights"]
+    assert any("calls grows by" in each["text"] for each in found)
+    assert set(range(14, 20)) <= {row for each in found if each["finding"] == "change" for row in each["rows"]}

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from scipy.stats import kurtosistest, skewtest
 
 from latently.report.findings.finding import Finding
+from latently.report.findings.joint import most_related, rows_apart
 from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
@@ -32,6 +33,8 @@ _GAP: Final = 2.0  # times the furthest of the others
 _NEAR: Final = 7  # rows nearby that must be far too
 _HEAVY, _ALONE, _SKEWED = 2.5, 1.0, 5.0  # standard errors of kurtosis, about a line and alone, and of skewness
 _SHOWN: Final = 3
+_COMPLETE: Final = 0.8  # of the rows
+_APART_SIZE: Final = 0.8
 _ORDERS: Final = 20.0  # ratio of the last decile to the first, from which on logarithms are taken
 _STEPS, _KEPT = 10, 0.75  # of least trimmed squares
 
@@ -71,7 +74,39 @@ def outliers(prepared: Prepared) -> list[Finding]:
     found = [far for j in range(len(places)) if (far := _alone(X[:, j], j, limit)) is not None]
     found += [far for j, k in pairs if (far := _off_line(X[:, j], X[:, k], j, k, limit)) is not None]
     columns = [prepared.used[j] for j in places]
-    return [_finding(far, columns, rows, RowNumbers(prepared.row_numbers)) for far in _clearest(found)]
+    numbers = RowNumbers(prepared.row_numbers)
+    kept = [_finding(far, columns, rows, numbers) for far in _clearest(found)]
+    return kept or _apart(columns, rows, numbers)
+
+
+def _apart(columns: list[Column], rows: NDArray[np.int64], numbers: RowNumbers) -> list[Finding]:
+    """Rows that no line shows, but all columns together; not bent by curves, which many wild rows would bend."""
+    X = np.column_stack([np.log(c.raw[rows]) if _is_of_orders(c) else c.raw[rows] for c in columns])
+    seen = np.flatnonzero(~np.isnan(X).any(axis=1))
+    kept = most_related(X[seen]) if len(seen) >= _COMPLETE * len(X) else []
+    found = rows_apart(X[seen][:, kept]) if kept else None
+    if found is None:
+        return []
+    own = [int(row) for row in rows[seen[found[0]]]]
+    names = tuple(cut(columns[j].name) for j in kept)
+    text = (
+        f"{listed([str(numbers(row)) for row in own], 8)} {'lies' if len(own) == 1 else 'lie'} far from all others in "
+        f"{listed([columns[j].name for j in kept], 8)} together: {found[1]:.1f} times as far from their middle as the "
+        "furthest of them, seen by their spread"
+    )
+    return [
+        Finding(
+            "anomaly",
+            f"{'Row' if len(own) == 1 else 'Rows'} {text}.",
+            "anomalies",
+            names,
+            numbers.all(own),
+            len(own),
+            "rows",
+            code=f"df.iloc[{list(numbers.all(own[:10]))}][{list(names)}]",
+            size=_APART_SIZE,
+        )
+    ]
 
 
 def _varies(column: Column, rows: NDArray[np.int64]) -> bool:

@@ -1,5 +1,6 @@
 """Breaks of columns along time, in words and as findings."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from latently.report.findings.finding import Finding
 from latently.report.series.breaks import Break, breaks
 from latently.report.series.decompose import ALARM, Parts
+from latently.report.series.rescaled import rescaled
 from latently.report.series.spacing import Spacing
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
@@ -68,6 +70,31 @@ def _entry(
     return entry | {"text": _text(entry)}
 
 
+def without_rescaled(
+    column: Column, time: Column, rows: NDArray[np.int64], group: str
+) -> tuple[Column, list[dict[str, Any]]]:
+    """A column without moments that were written in another unit, and an entry about them."""
+    found = rescaled(column.raw[rows])
+    if found is None:
+        return column, []
+    own, factor, p = rows[found[0]], found[1], found[2]
+    size = f"{factor:.2g} times what" if factor > 1 else f"1/{1 / factor:.2g} of what"
+    who = short(column.name) + (f" of {short(group)}" if group else "")
+    first, last = (shown_moment(time, int(row)) for row in own[[0, -1]])
+    entry: dict[str, Any] = {
+        "column": cut(column.name),
+        "group": group or None,
+        "kind": "unit",
+        "row": int(own[0]),
+        "at": first,
+    }
+    entry |= {"rows": own.tolist(), "effect": factor, "probability": belief(min(p, 1.0))}
+    entry["text"] = f"From {first} to {last} {who} is about {size} the moments before and after suggest: another unit?"
+    raw = column.raw.copy()
+    raw[own] = np.nan
+    return replace(column, raw=raw), [entry]
+
+
 def _own_unit(found: Break, parts: Parts, steps: Spacing) -> tuple[float, float]:
     """Levels as the column has them, growth in a year (a share if parts are multiplied), standard deviations."""
     pair = np.array([found.before, found.after])
@@ -104,13 +131,13 @@ def change_findings(found: dict[str, Any]) -> list[Finding]:
 def _finding(entry: dict[str, Any], time: str) -> Finding:
     column = f"df.sort_values({time!r})[{entry['column']!r}]"
     window = f"{column}.rolling(20).{'std' if entry['kind'] == 'variance' else 'mean'}().plot()"
-    measure = {"level": "difference", "trend": "growth", "variance": "ratio"}[entry["kind"]]
+    measure = {"level": "difference", "trend": "growth", "variance": "ratio", "unit": "ratio"}[entry["kind"]]
     return Finding(
         "change",
         entry["text"],
         "time",
         columns=(entry["column"],),
-        rows=(entry["row"],),
+        rows=tuple(entry.get("rows", [entry["row"]])),
         effect=entry["effect"],
         measure=measure,
         probability=entry["probability"],

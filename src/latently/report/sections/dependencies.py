@@ -165,7 +165,7 @@ def _pair(aspects: list[Aspect], at: tuple[int, int], pair: Pair, strength: floa
 def sentence(a: Aspect, b: Aspect, pair: Pair) -> str:
     """How two columns go together, in words."""
     one, other = short(a.name), short(b.name)
-    if pair.by_rank and pair.correlation is not None and max(a.width, b.width) > 2:
+    if pair.by_rank and pair.correlation is not None and a.is_graded and b.is_graded:
         r = rank_correlation(a, b)
         return f"{one} {'rises' if r > 0 else 'falls'} with {other} (rank correlation {r:.2f})"
     i, j = clearest_cell(pair)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.sections.change import changes
-from latently.report.series.calendar import dated, is_calendar
+from latently.report.sections.change import changes, without_rescaled
+from latently.report.series.calendar import dated, is_calendar, is_shared
 from latently.report.series.cycle import clearest_cycle
 from latently.report.series.decompose import ALARM, Parts, decompose, movement, wanders
-from latently.report.series.panel import Panel, panel
+from latently.report.series.panel import Panel, between_known, panel
 from latently.report.series.spacing import Spacing, spacing
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
@@ -77,13 +77,17 @@ def trends(study: Study, name: str) -> Trends:
         return Trends(None, 0, [], {}, [])
     numbers = [c for c in study.prepared.used if c.role == "numeric" and c.name != name]
     numbers = [c for c in numbers if not is_calendar(c.raw, time.raw, dates=time.kind == "date")]
+    numbers = [c for c in numbers if found.by is None or not is_shared(c.raw, time.raw)]
     used = _most_moved(numbers, moments, dates, found)
     made, rests, broken = [], {}, []
-    for group, rows in found.series:
-        steps = spacing(moments[rows], dates=dates)
-        if steps is None:
-            continue
-        for column in used:
+    for group, every in found.series:
+        for read in used:
+            rows = between_known(read.raw, every)
+            steps = spacing(moments[rows], dates=dates)
+            if steps is None:
+                continue
+            column, wrong = without_rescaled(read, time, rows, group)
+            broken += wrong
             parts = _found(column, rows, steps)
             if parts is None:
                 continue

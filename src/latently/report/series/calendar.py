@@ -41,6 +41,21 @@ def is_calendar(x: Values, times: Values, *, dates: bool) -> bool:
     return any(_says_the_same(x, part) for part in parts) or (bool(parts) and _is_line(x, _months(t, dates)))
 
 
+def is_shared(x: Values, times: Values) -> bool:
+    """Whether rows of the same moment always share the value of a column: it says when, or what befell all at once.
+
+    Examples
+    --------
+    >>> moments = np.array([1.0, 1, 2, 2])
+    >>> is_shared(np.array([5.0, 5, 6, 6]), moments), is_shared(np.arange(4.0), moments)
+    (True, False)
+    """
+    there = ~(np.isnan(x) | np.isnan(times))
+    moments = np.unique(times[there])
+    pairs = np.unique(np.column_stack([times[there], x[there]]), axis=0)
+    return bool(len(moments) < there.sum() and len(pairs) == len(moments))
+
+
 def dated(years: Values) -> Values | None:
     """Seconds since 1970 of years with fractions, if all are the beginnings of months or quarters; None if not.
 

@@ -64,3 +64,15 @@ def _grouped(column: Column, rows: NDArray[np.int64]) -> Panel:
     found = [(column.levels[code], rows[codes == code]) for code in known]
     long = sorted((pair for pair in found if len(pair[1]) >= _LEAST), key=lambda pair: -len(pair[1]))
     return Panel(column, len(known), long[:_MOST_GROUPS])
+
+
+def between_known(x: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows of a series from the first known value to the last: what was not measured yet does not stand still.
+
+    Examples
+    --------
+    >>> between_known(np.array([np.nan, 1.0, np.nan, 2.0, np.nan]), np.arange(5))
+    array([1, 2, 3])
+    """
+    known = np.flatnonzero(~np.isnan(x[rows]))
+    return rows[known[0] : known[-1] + 1] if len(known) else rows[:0]

@@ -29,6 +29,7 @@ _UNITS: Final = re.compile(  # what numbers count off, and do not measure
     re.IGNORECASE,
 )
 _ID: Final = re.compile(r"(^|[_\W])(id|key|uuid|guid|index|nr|row)([_\W]|$)|[a-z]Id$", re.IGNORECASE)
+_ROW_NAMES: Final = re.compile(r"(rownames?|row[_. ]names?|unnamed: ?\d+|)", re.IGNORECASE)  # as files are written
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +224,11 @@ def _has_spike(counts: NDArray[np.int64]) -> bool:
 
 def _is_identifier(name: str, different: NDArray[np.float64], counts: NDArray[np.int64]) -> bool:
     """All different whole numbers that count the rows, or bear a name that says so."""
-    if counts.max() > 1 or len(different) < 20 or (different != np.floor(different)).any():
+    if counts.max() > 1 or (different != np.floor(different)).any():
+        return False
+    if _ROW_NAMES.fullmatch(name.strip()):
+        return True
+    if len(different) < 20:
         return False
     return bool((np.diff(different) == 1).all() or _ID.search(name))
 
