@@ -94,7 +94,7 @@ def test_levels_outside_are_refused(model):
 
 
 def test_a_target_of_three_values_is_no_narrower_than_they_lie_apart():
-    """Years 1 apart: a component is at least as wide as rounding to years, so rows of another year are not impossible."""
+    """Years 1 apart: a component is at least as wide as rounding to years, so no row of another year is impossible."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(900, 4))
     years = 2008.0 + np.digitize(x[:, 0] + 0.3 * rng.normal(size=900), [-0.5, 0.5])
