@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from latently.distributions import Gaussian, MixtureDistribution
 from latently.neural import MixtureDensityNetwork
@@ -90,3 +91,21 @@ def test_modes_are_maxima():
 def test_levels_outside_are_refused(model):
     with pytest.raises(ValueError, match="between 0 and 1"):
         model.quantiles(X[:1], 1.5)
+
+
+def test_a_target_of_three_values_is_no_narrower_than_they_lie_apart():
+    """Years 1 apart: a component is at least as wide as rounding to years, so no row of another year is impossible."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(900, 4))
+    years = 2008.0 + np.digitize(x[:, 0] + 0.3 * rng.normal(size=900), [-0.5, 0.5])
+    known, new = slice(0, 300), slice(300, None)
+    model = MixtureDensityNetwork(random_state=0).fit(x[known], years[known])
+    assert model.narrowest_ == pytest.approx([12**-0.5])
+    assert np.sqrt(model.components(x[new])[2]).min() >= 12**-0.5 * (1 - 1e-5)
+    design = np.column_stack([np.ones(900), x])
+    line, *_ = np.linalg.lstsq(design[known], years[known], rcond=None)
+    spread = (years[known] - design[known] @ line).std()
+    gaussian = norm.logpdf(years[new], design[new] @ line, spread)
+    told = model.score_samples(x[new], years[new])
+    assert told.mean() > gaussian.mean()
+    assert told.min() > -10

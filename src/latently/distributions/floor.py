@@ -164,9 +164,18 @@ def resolution(column: Array) -> float:
     1.0
     """
     seen = column[~np.isnan(column)]
-    values = np.unique(seen)
-    gaps = np.diff(values)
-    gaps = gaps[gaps > ROUNDING * np.abs(values).max(initial=1.0)]
-    if not len(gaps):
-        return 0.0
-    return min(float(np.quantile(gaps, NEAR)), float(np.sqrt(12) * WIDEST * seen.std()))
+    return min(spacing(seen), float(np.sqrt(12) * WIDEST * seen.std())) if len(seen) else 0.0
+
+
+def spacing(values: Array) -> float:
+    """How far neighbouring values, of the order of one, lie apart where they are dense; zero if there is one only.
+
+    Examples
+    --------
+    >>> spacing(np.array([0.0, 2.0, 2.0, 4.0]))
+    2.0
+    """
+    distinct = np.unique(values)
+    gaps = np.diff(distinct)
+    gaps = gaps[gaps > ROUNDING * np.abs(distinct).max(initial=1.0)]
+    return float(np.quantile(gaps, NEAR)) if len(gaps) else 0.0

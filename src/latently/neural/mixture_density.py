@@ -1,5 +1,6 @@
 """Mixture density networks: p(y | x) as a Gaussian mixture whose parameters a network gives."""
 
+import math
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from latently.data.tables.matrix import as_matrix
 from latently.distributions import Gaussian, MixtureDistribution
 from latently.distributions.covariance import Kind
+from latently.distributions.floor import spacing
 from latently.distributions.quantiles import bisected
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import check_fitted, generator
@@ -22,9 +24,16 @@ from latently.neural.networks.density_head import DensityHead
 from latently.neural.networks.mlp import mlp
 from latently.neural.training.task import Task
 
+NARROWEST = math.exp(-6)
+"""Deviation, as a share of the target's, below which no component goes."""
+
+WIDEST = 0.5
+"""Deviation, as a share of the target's, that every component may have, however far apart the values are."""
+
 
 class _MixtureFitted:
     target_scaling_: Scaling
+    narrowest_: Array
     flat_target_: bool
 
 
@@ -51,6 +60,7 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
     Attributes
     ----------
     weights_ : dict of arrays, the parameters of the network by name
+    narrowest_ : (t,) smallest deviation that a component may have, in the unit of each target
     n_iter_, best_iter_, converged_, reason_, loss_curve_, validation_curve_ : how training went
 
     Examples
@@ -94,6 +104,7 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
         self.scaling_ = Scaling.of(rows, masked=self.missing == "mask")
         self.target_scaling_ = Scaling.of(targets)
         data = (self.scaling_.apply(rows), self.target_scaling_.apply(targets))
+        self.narrowest_ = np.array([_narrowest(column) for column in data[1].T]) * self.target_scaling_.scale
         self._learn(_maximum_likelihood, data, checkpoint=checkpoint, every=every)
         return self
 
@@ -103,9 +114,10 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
 
     def _build(self) -> nn.Module:
         full = self.covariance_type == "full"
+        narrowest = self.narrowest_ / self.target_scaling_.scale
         width = DensityHead.width(self.n_components, self._n_targets, full=full)
         body = mlp(self.scaling_.n_inputs, self._widths, width, self.activation)
-        return DensityHead(body, self.n_components, self._n_targets, full=full)
+        return DensityHead(body, self.n_components, narrowest.tolist(), full=full)
 
     # answers
 
@@ -201,6 +213,11 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
             "check_methods_sample_order_invariance": of_target,
             "law_samples_are_possible": of_target,
         }
+
+
+def _narrowest(column: Array) -> float:
+    """Smallest deviation of components of a scaled target: that of rounding to values as far apart as those seen."""
+    return float(np.clip(spacing(column) / np.sqrt(12), NARROWEST, WIDEST))
 
 
 def _maximum_likelihood(module: nn.Module) -> Task:

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import sklearn.tree
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.model_selection import train_test_split
 from tests.predict.tree.tables import tennis
 
 from latently.predict import DecisionTreeClassifier, DecisionTreeRegressor
+from latently.predict.tree.growth.multiway import Table
+from latently.predict.tree.pruning.pessimistic import _Pruning
 
 X, Y = load_breast_cancer(return_X_y=True)
 D, T = load_diabetes(return_X_y=True)
@@ -83,3 +85,24 @@ def test_quantiles_of_a_pruned_leaf_are_of_all_its_rows():
     assert tree.predict_quantiles(D[:1], [0.0, 1.0])[0].tolist() == [T.min(), T.max()]
     whole = DecisionTreeRegressor().fit(D, T).prune(D, np.full(len(T), T.mean()))
     assert whole.predict_quantiles(D[:1], [0.0, 1.0])[0].tolist() == [T.min(), T.max()]
+
+
+def test_pessimistic_pruning_of_a_chain_looks_at_each_node_once(monkeypatch):
+    n, counted, stats_of = 600, [], Table.stats_of
+    monkeypatch.setattr(Table, "stats_of", lambda *given: counted.append(1) or stats_of(*given))
+    tree = DecisionTreeClassifier.c45().fit(np.arange(n)[:, None], np.arange(n) % 2, sample_weight=np.full(n, 100.0))
+    assert tree.get_depth() > n / 2
+    assert len(counted) < 6 * tree.n_nodes_
+
+
+@pytest.mark.parametrize(("every", "lost"), [(1, 0.0), (1, 0.1), (2, 0.1)], ids=["complete", "missing", "half"])
+def test_a_branch_that_was_raised_has_the_rows_of_its_siblings(monkeypatch, every, lost):
+    """Rows of the fit that are sent down again sum up to the classes they have."""
+    raised, replace = [], _Pruning._raise
+    monkeypatch.setattr(_Pruning, "_raise", lambda *given: raised.append(1) or replace(*given))
+    digits, y = load_digits(return_X_y=True)
+    some = digits[:, ::every]
+    some[np.random.default_rng(0).random(some.shape) < lost] = np.nan
+    tree = DecisionTreeClassifier.c45().fit(digits, y)
+    assert raised
+    assert tree.predict_proba(digits).sum(axis=0) == pytest.approx(np.bincount(y))

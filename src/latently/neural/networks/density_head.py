@@ -1,13 +1,12 @@
 """The head of a mixture density network: weights, means and precision factors of Gaussians, for each row."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 LOG_2PI = 1.8378770664093453
-SHARPEST = 6.0
-"""Largest logarithm of a diagonal entry of a precision factor: a component is never narrower, in scaled units."""
 
 
 class Components(NamedTuple):
@@ -30,11 +29,16 @@ class Components(NamedTuple):
 
 
 class DensityHead(nn.Module):
-    """From features to components; with `full` the precision factors have entries below the diagonal."""
+    """From features to components; with `full` the precision factors have entries below the diagonal.
 
-    def __init__(self, body: nn.Module, n_components: int, n_targets: int, *, full: bool) -> None:
+    No component is narrower than the deviations `narrowest` (t,), in the units of what is learnt.
+    """
+
+    def __init__(self, body: nn.Module, n_components: int, narrowest: Sequence[float], *, full: bool) -> None:
         super().__init__()
+        n_targets = len(narrowest)
         self.body, self.k, self.t, self.full = body, n_components, n_targets, full
+        self.narrowest = list(narrowest)
         self.centres = nn.Parameter(torch.randn(n_components, n_targets))  # components begin apart
 
     @staticmethod
@@ -54,7 +58,8 @@ class DensityHead(nn.Module):
         k, t = self.k, self.t
         raw: Tensor = self.body(x)
         weights, means, logs, below = raw.split([k, k * t, k * t, raw.shape[1] - k - 2 * k * t], dim=1)
-        diagonal = SHARPEST - nn.functional.softplus(SHARPEST - logs.reshape(-1, k, t))
+        sharpest = -raw.new_tensor(self.narrowest).log()
+        diagonal = sharpest - nn.functional.softplus(sharpest - logs.reshape(-1, k, t))
         factors = torch.diag_embed(diagonal.exp())
         if self.full and t > 1:
             i, j = torch.tril_indices(t, t, -1)
