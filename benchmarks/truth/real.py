@@ -43,7 +43,11 @@ def is_false(insight, frame):
 
 
 def first_findings(frame, options):
-    return explore(frame, **options).to_dict()["insights"]
+    try:
+        return explore(frame, **options).to_dict()["insights"]
+    except ValueError as refusal:  # a target known in too few rows: its facts are missed
+        print(f"    refused: {refusal}")
+        return []
 
 
 def check(table, folder, verbose):
