@@ -363,6 +363,7 @@ def test_a_notebook_shows_the_page_in_a_frame(browser: Any, tmp_path: Path) -> N
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(timeout=60_000)
     assert frame.locator("h1").inner_text() == "wages.csv"
+    frame.locator("[data-chart=map] svg").wait_for(state="attached", timeout=60_000)  # drawn after the page is ready
     assert frame.locator("[data-chart=map] svg").count() == 1
     context.close()
 
