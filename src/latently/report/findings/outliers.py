@@ -4,6 +4,7 @@ A model of the whole table learns tails cautiously, so that in small tables noth
 leaves has tails that can be looked at: rows are told only if the others leave no more than normal tails.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -94,19 +95,7 @@ def _apart(columns: list[Column], rows: NDArray[np.int64], numbers: RowNumbers) 
         f"{listed([columns[j].name for j in kept], 8)} together: {found[1]:.1f} times as far from their middle as the "
         "furthest of them, seen by their spread"
     )
-    return [
-        Finding(
-            "anomaly",
-            f"{'Row' if len(own) == 1 else 'Rows'} {text}.",
-            "anomalies",
-            names,
-            numbers.all(own),
-            len(own),
-            "rows",
-            code=f"df.iloc[{list(numbers.all(own[:10]))}][{list(names)}]",
-            size=_APART_SIZE,
-        )
-    ]
+    return [_finding_of(f"{'Row' if len(own) == 1 else 'Rows'} {text}.", names, own, numbers, _APART_SIZE)]
 
 
 def _varies(column: Column, rows: NDArray[np.int64]) -> bool:
@@ -236,16 +225,20 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
     more = f"; {'row' if len(own) == 2 else 'rows'} {listed(others, _SHOWN)}" if others else ""
     more += f" and {counted(left, 'other')}" if left > 0 else ""
     more += f" {'is' if len(own) == 2 else 'are'} as far out" if others else ""
+    return _finding_of(f"{first}{more}.", names, own, numbers, min(0.6 + 2 * far.influence, 1.0))
+
+
+def _finding_of(text: str, names: tuple[str, ...], own: Sequence[int], numbers: RowNumbers, size: float) -> Finding:
     return Finding(
         "anomaly",
-        f"{first}{more}.",
+        text,
         "anomalies",
         names,
         numbers.all(own),
         len(own),
         "rows",
         code=f"df.iloc[{list(numbers.all(own[:10]))}][{list(names)}]",
-        size=min(0.6 + 2 * far.influence, 1.0),
+        size=size,
     )
 
 
