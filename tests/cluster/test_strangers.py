@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import latently
 from latently.cluster import KMeans, Mixture
 
 RNG = np.random.default_rng(0)
@@ -66,3 +67,14 @@ def test_k_means_forgets_all_but_a_few_of_the_rows_it_has_in_batches():
 
 def test_k_means_forgets_a_copy_of_a_row_on_its_centre():
     assert KMeans(2, random_state=0).fit([[0.1], [0.1], [7.3], [7.3]]).forget([[0.1]]).cluster_weights_.sum() == 3
+
+
+def test_a_k_means_model_that_was_stored_without_its_spread_learns_on(tmp_path):
+    model = KMeans(2, random_state=0).fit([[0.0], [1.0], [9.0], [10.0]])
+    del model._within
+    latently.save(model, tmp_path / "model.latently")
+    loaded = latently.load(tmp_path / "model.latently")
+    loaded.partial_fit([[0.5]]).forget([[0.5]])
+    np.testing.assert_allclose(np.sort(loaded.cluster_centers_.ravel()), [0.5, 9.5])
+    latently.save(loaded, tmp_path / "again.latently")
+    assert latently.load(tmp_path / "again.latently").forget([[1.0]]).cluster_weights_.sum() == 3

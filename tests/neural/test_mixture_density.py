@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
 
+import latently
 from latently.distributions import Gaussian, MixtureDistribution
 from latently.neural import MixtureDensityNetwork
 from latently.neural.modes import modes_of
@@ -109,3 +111,15 @@ def test_a_target_of_three_values_is_no_narrower_than_they_lie_apart():
     told = model.score_samples(x[new], years[new])
     assert told.mean() > gaussian.mean()
     assert told.min() > -10
+
+
+def test_a_model_that_was_stored_without_a_bound_answers(tmp_path):
+    x = np.linspace(-1, 1, 60)[:, None]
+    model = MixtureDensityNetwork(2, max_iter=5, n_iter_no_change=50, early_stopping=False, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(x, x[:, 0])
+    expected = model.score_samples(x, x[:, 0])
+    del model.narrowest_
+    latently.save(model, tmp_path / "model.latently")
+    found = latently.load(tmp_path / "model.latently").score_samples(x, x[:, 0])
+    np.testing.assert_allclose(found, expected, atol=0.05)  # evenly spread targets: both bounds are far below

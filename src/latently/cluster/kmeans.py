@@ -1,5 +1,6 @@
 """K-means clustering."""
 
+import math
 import warnings
 from dataclasses import KW_ONLY, replace
 from functools import partial
@@ -104,6 +105,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     _is_iterative = True
+    _within = math.inf  # of models stored without it: no row is known to be too far to have been learnt
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -186,7 +188,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         step = labelled(model, total.means(start), table)
         within = (self._within if begun else 0.0) + stats.cost - _moved_by(step.centres - start, total.share)
         self._remember(replace(step, stats=total, n_iter=getattr(self, "n_iter_", 0) + 1), table, frame)
-        self._within: float = max(within, 0.0)
+        self._within = max(within, 0.0)
         self.inertia_ = step.stats.cost
         return self
 

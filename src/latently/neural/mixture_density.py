@@ -114,7 +114,8 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
 
     def _build(self) -> nn.Module:
         full = self.covariance_type == "full"
-        narrowest = self.narrowest_ / self.target_scaling_.scale
+        scale = self.target_scaling_.scale
+        narrowest = getattr(self, "narrowest_", NARROWEST * scale) / scale  # models stored without it had this bound
         width = DensityHead.width(self.n_components, self._n_targets, full=full)
         body = mlp(self.scaling_.n_inputs, self._widths, width, self.activation)
         return DensityHead(body, self.n_components, narrowest.tolist(), full=full)

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from latently.report.series.calendar import dated
+from latently.report.series.panel import LEAST
 from latently.report.series.spacing import spacing
 from latently.report.study.columns import Column
 
-_LEAST_ROWS: Final = 12  # moments from which on trend and season are looked for
 _NAMES: Final = re.compile(
     r"(^|[_\W])(time|date|datetime|timestamp|years?|yr|quarters?|months?|weeks?|days?|hours?|minutes?)([_\W]|$)",
     re.IGNORECASE,
@@ -35,7 +35,7 @@ def evident_time(columns: Sequence[Column], target: str | None) -> str | None:
 
 
 def _is_time(column: Column) -> bool:
-    if column.kind not in ("date", "numeric", "identifier") or column.levels or len(column.raw) < _LEAST_ROWS:
+    if column.kind not in ("date", "numeric", "identifier") or column.levels or len(column.raw) < LEAST:
         return False
     if not (np.diff(column.raw) > 0).all():  # a missing value is not later than the one before
         return False

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from latently.report.study.columns import Column
 
 _MOST_GROUPS: Final = 12
-_LEAST: Final = 12  # moments of a series
+LEAST: Final = 12  # moments of a series
 _MOST_ROWS: Final = 100_000
 
 
@@ -45,7 +45,7 @@ def panel(columns: tuple[Column, ...], time: Column) -> Panel | None:
     rows = np.flatnonzero(~time.missing)
     rows = rows[np.argsort(time.raw[rows], kind="stable")][:_MOST_ROWS]
     if len(np.unique(time.raw[rows])) == len(rows):
-        return Panel(None, 1, [("", rows)] if len(rows) >= _LEAST else [])
+        return Panel(None, 1, [("", rows)] if len(rows) >= LEAST else [])
     for column in columns:
         if column.kind in ("categorical", "ordinal") and column is not time and _tells_apart(column, time, rows):
             return _grouped(column, rows)
@@ -62,7 +62,7 @@ def _grouped(column: Column, rows: NDArray[np.int64]) -> Panel:
     codes = column.raw[rows]
     known = np.unique(codes[~np.isnan(codes)]).astype(int)
     found = [(column.levels[code], rows[codes == code]) for code in known]
-    long = sorted((pair for pair in found if len(pair[1]) >= _LEAST), key=lambda pair: -len(pair[1]))
+    long = sorted((pair for pair in found if len(pair[1]) >= LEAST), key=lambda pair: -len(pair[1]))
     return Panel(column, len(known), long[:_MOST_GROUPS])
 
 
