@@ -15,6 +15,7 @@ from latently.report.series.decompose import ALARM, decompose, movement
 from latently.report.study.columns import judge
 from latently.report.study.pairs.aspects import RARER, classed, ranked
 from latently.report.study.pairs.association import _by_classes
+from latently.report.study.words import stamp
 
 
 def columns(table):
@@ -109,11 +110,13 @@ def test_few_rows_that_are_worth_independent_ones_tell_nothing_of_two_classes():
 
 
 def test_classes_have_names_that_a_sentence_can_use():
-    x = np.random.default_rng(0).normal(size=90)
-    assert ranked("x", x).labels == ("lowest", "low", "high", "highest")
+    assert ranked("x", np.arange(90.0)).labels == ("at most 22", "23 to 44", "45 to 66", "at least 67")
+    assert ranked("x", np.repeat([1.0, 2.0, 3.0], 40)).labels == ("1", "2", "3")
+    days = ranked("day", np.arange(90) * 86400.0, stamp)
+    assert days.labels[0] == "at most 1970-01-23"
     calls = np.repeat(np.arange(8.0), [60, 60, 50, 40, 4, 3, 2, 1])
     levels = tuple(map(str, range(8)))
-    assert classed("calls", calls, levels, ordered=True).labels[-1] == "4 or more"
+    assert classed("calls", calls, levels, ordered=True).labels[-1] == "at least 4"
     assert classed("calls", calls, levels, ordered=False).labels[-1] == RARER
 
 

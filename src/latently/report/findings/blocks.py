@@ -12,7 +12,7 @@ Values = NDArray[np.float64]
 _TOGETHER: Final = 0.45  # one less the mean strength in a block
 _LEAST_BLOCK: Final = 3
 _SHARE: Final = 0.6  # links of a column that are told with its strongest one
-_MOST_SPOKES: Final = 5
+_MOST_SPOKES: Final = 7
 _LEAST: Final = 0.1  # strength of a link that is told
 _MOST: Final = 8
 

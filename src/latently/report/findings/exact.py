@@ -1,6 +1,6 @@
 """Columns that follow exactly from another: copies, the same in other units, and columns that another one fixes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -21,6 +21,7 @@ _ALARM: Final = 1e-4  # chance over all pairs that luck alone leaves as few exce
 _EXCEPTIONS: Final = 0.005
 _SHUFFLES: Final = 10
 _FEW: Final = 0.1  # exceptions for each that a shuffled column would leave
+_OF_DATE: Final = 0.2  # size of the finding that a date fixes other columns
 _LEAST_VALUES: Final = 10  # of two numbers that are a function of each other
 
 
@@ -245,14 +246,15 @@ def _is_monotone(a: Ints, b: Ints) -> bool:
     return bool((a == b).all() or (a == b.max() - b).all())
 
 
-def determines_findings(found: list[dict[str, Any]]) -> list[Finding]:
-    """One finding for each column that fixes others."""
+def determines_findings(found: list[dict[str, Any]], dates: frozenset[str] = frozenset()) -> list[Finding]:
+    """One finding for each column that fixes others; what a date fixes is mostly a part of it, and little news."""
     copies = {each["target"] for each in found if each["relation"] == "copy"}
     sources = dict.fromkeys(e["source"] for e in found if e["relation"] == "determines" and e["source"] not in copies)
-    return [
+    made = [
         _fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")])
         for source in sources
     ]
+    return [replace(each, size=_OF_DATE) if each.columns[0] in dates else each for each in made]
 
 
 def _fixes(source: str, found: list[dict[str, Any]]) -> Finding:

@@ -97,7 +97,7 @@ def _star(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
     a, b = (hub, lead) if block.lead in sure else (lead, hub)
     found = told(a, b, sure[_key(block.lead)], columns, study.prepared.sample)
     others = [study.aspects[k].name for k in block.columns[2:]]
-    more = f"; {listed(others, 4)} {'goes' if len(others) == 1 else 'go'} with {short(hub.name)} too" if others else ""
+    more = f"; {listed(others, 6)} {'goes' if len(others) == 1 else 'go'} with {short(hub.name)} too" if others else ""
     return f"{found.text}{more}.", found.effect, found.measure
 
 

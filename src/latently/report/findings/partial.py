@@ -9,6 +9,7 @@ from scipy.special import fdtrc
 
 from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
+from latently.report.series.calendar import is_calendar
 from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
 from latently.report.study.pairs.aspects import RARER, Aspect
@@ -40,7 +41,7 @@ class _Hidden:
     tests: int
 
 
-def partial_findings(study: Study, dependencies: dict[str, Any]) -> list[Finding]:
+def partial_findings(study: Study, dependencies: dict[str, Any], tied: list[set[str]]) -> list[Finding]:
     """The clearest dependences that a third column hides.
 
     Parameters
@@ -49,6 +50,8 @@ def partial_findings(study: Study, dependencies: dict[str, Any]) -> list[Finding
         The table.
     dependencies
         The section on pairs; only what depends on something is looked at further.
+    tied
+        Columns that arithmetic ties together, such as a total and its parts: what follows from it is no news.
     """
     aspects = study.aspects if dependencies.get("pairs") else []
     if not 3 <= len(aspects) <= _MOST_COLUMNS:
@@ -61,6 +64,7 @@ def partial_findings(study: Study, dependencies: dict[str, Any]) -> list[Finding
         for z in _strongest(y, aspects, links)
         for x in aspects
         if x is not y and x is not z and frozenset((cut(y.name), cut(x.name))) not in links
+        if not any({cut(y.name), cut(x.name)} <= family for family in tied)
     ]
     rows = np.arange(len(study.prepared.sample))[:_MOST_ROWS]
     found = [_hidden(study, *triple, rows, len(triples)) for triple in triples]
@@ -73,7 +77,11 @@ def partial_findings(study: Study, dependencies: dict[str, Any]) -> list[Finding
 
 def _is_measured(study: Study, aspect: Aspect) -> bool:
     """Whether a column is an outcome: a number by which rows are not sorted and whose values do not recur by design."""
-    if aspect.scores is None or _column(study, aspect).role != "numeric" or aspect.name in study.sort_keys:
+    column = _column(study, aspect)
+    if aspect.scores is None or column.role != "numeric" or aspect.name in study.sort_keys:
+        return False
+    moments = [c for c in study.prepared.columns if c.kind == "date" or c.name == study.time]
+    if any(is_calendar(column.raw, each.raw, dates=each.kind == "date") for each in moments):
         return False
     counts = np.unique(aspect.scores[aspect.codes >= 0], return_counts=True)[1]
     return bool(counts.max() == 1 or np.ptp(counts) > 0)

@@ -6,6 +6,7 @@ from latently.report.findings.finding import Finding
 
 TRIVIAL: Final = ("redundant", "identifier", "order")
 MOST, MOST_TRIVIAL = 9, 3
+_AGAIN: Final = 0.6  # worth of a dependence between columns that were told to depend on others
 
 # how far a finding goes beyond what a reader expects of any table; what was asked for comes first
 _SURPRISE: Final = {
@@ -52,7 +53,22 @@ def ranked(findings: list[Finding]) -> list[Finding]:
     """
     ordered = sorted(findings, key=lambda each: -importance(each))
     telling = [each for each in ordered if each.finding not in TRIVIAL]
-    return telling[:MOST] + [each for each in ordered if each.finding in TRIVIAL][:MOST_TRIVIAL]
+    return _varied(telling)[:MOST] + [each for each in ordered if each.finding in TRIVIAL][:MOST_TRIVIAL]
+
+
+def _varied(ordered: list[Finding]) -> list[Finding]:
+    """Put a dependence of two columns that were both told before after what is new."""
+    left, out, told = list(ordered), [], set[str]()
+
+    def worth(finding: Finding) -> float:
+        again = finding.finding == "dependency" and told.issuperset(finding.columns[:2])
+        return importance(finding) * (_AGAIN if again else 1.0)
+
+    while left:
+        out.append(left.pop(left.index(max(left, key=worth))))
+        if out[-1].finding in ("dependency", "reversal"):
+            told.update(out[-1].columns)
+    return out
 
 
 def importance(finding: Finding) -> float:

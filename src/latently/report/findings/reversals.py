@@ -23,6 +23,7 @@ ALARM: Final = 0.003  # chance of a false alarm over all tests
 _POOLED: Final = 0.01  # chance that a difference of shares in all rows is luck, over all pairs
 _LEAST: Final = 0.1  # of a correlation
 _LEAST_RATE: Final = 0.01  # of a difference of shares
+_MADE: Final = 0.95  # correlation of groups with a sum of two numbers, from which on they are made of it
 _LEAST_ROWS: Final = 10  # of a group
 _MOST_GROUPS: Final = 12
 _MOST: Final = 3
@@ -111,9 +112,23 @@ def _turned_correlations(study: Study, groups: list[Aspect], numbers: list[Aspec
         for i, j in np.argwhere(np.triu(turned, 1)):
             p = _p(pool, i, j, share[i, j], 2), _p(within, i, j, share[i, j], 1 + group.width)
             clear = p[0] <= ALARM / pairs and p[1] <= ALARM / tests
-            if clear and _agree(inner[:, [i, j]], s[:, [i, j]], codes, within.r[i, j]):
+            if (
+                clear
+                and not _is_made_of(group, numbers[i], numbers[j])
+                and _agree(inner[:, [i, j]], s[:, [i, j]], codes, within.r[i, j])
+            ):
                 names = numbers[i].name, numbers[j].name, group.name
                 yield _Turn(*names, float(pool.r[i, j]), float(within.r[i, j]), belief(max(p), pairs))
+
+
+def _is_made_of(group: Aspect, x: Aspect, y: Aspect) -> bool:
+    """Whether an order of groups is that of a sum of both numbers: within each, one must fall where the other rises."""
+    if not group.is_graded:
+        return False
+    both = (group.codes >= 0) & (x.codes >= 0) & (y.codes >= 0)
+    base = np.column_stack([np.ones(both.sum()), x.ranks[both], y.ranks[both]])
+    said = base @ np.linalg.lstsq(base, group.ranks[both], rcond=None)[0]
+    return bool(np.corrcoef(said, group.ranks[both])[0, 1] > _MADE)
 
 
 def _shares(study: Study, groups: list[Aspect], Z: Values, seen: Values) -> Values:
@@ -264,7 +279,7 @@ def _p_pool(found: _Rates) -> float:
 
 def _each(group: Aspect) -> str:
     """Strata in words: classes, or stretches of a number."""
-    is_cut = group.labels[-1] in ("high", "highest")
+    is_cut = group.labels[-1].startswith("at least ")
     return f"stretches of equal {short(group.name)}" if is_cut else f"each {short(group.name)}"
 
 
@@ -273,8 +288,8 @@ def _told_rates(y: Aspect, x: Aspect, group: Aspect, found: _Rates, p: float, te
     outcome = f"{short(y.name)} = {short(y.labels[1])}"
     pool, within = (100 * abs(each) for each in (found.pool, found.within))
     text = (
-        f"{outcome} is more common for {short(more)} than for {short(less)} in the whole table (by {pool:.0f} points), "
-        f"but less common within {_each(group)} on average (by {within:.0f} points)."
+        f"{outcome} is more common where {short(x.name)} is {short(more)} than where it is {short(less)} in the whole "
+        f"table (by {pool:.0f} points), but less common within {_each(group)} on average (by {within:.0f} points)."
     )
     columns = (cut(y.name), cut(x.name), cut(group.name))
     show = f'pd.crosstab([df[{name(columns[2])}], df[{name(columns[1])}]], df[{name(columns[0])}], normalize="index")'

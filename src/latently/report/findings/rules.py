@@ -148,7 +148,8 @@ def _arithmetic(numbers: list[Column], rows: NDArray[np.int64], called: RowNumbe
             k = int(hits.argmax())
             if hits[k] >= 0.9 and _varies(X[i], X[j], made, close[k], sign):
                 found += _checked(numbers[i], numbers[j], numbers[k], sign, float(close[k]), rows, called)
-    return found
+    by_total = {rule.columns[0]: rule for rule in sorted(found, key=lambda rule: -len(rule.rows))}
+    return list(by_total.values())
 
 
 def _places(x: Values) -> int:
@@ -157,9 +158,9 @@ def _places(x: Values) -> int:
 
 
 def _varies(x: Values, y: Values, made: Values, close: float, sign: str) -> bool:
-    """Whether both columns take part: a sum with zeros, or a product with ones, is a copy."""
+    """Whether both columns take part: a sum with zeros, or a product with ones, is a copy; one with zeros is zero."""
     still = 0.0 if sign == "+" else 1.0
-    if sign == "×" and min(np.abs(x).max(), np.abs(y).max()) == 0:
+    if sign == "×" and (made != 0).mean() < 0.5:
         return False
     return min((x != still).mean(), (y != still).mean()) > 0.2 and bool(made.std() > 10 * close)
 

@@ -59,9 +59,8 @@ def _are_number_and_class(x: Aspect, group: Aspect, columns: dict[str, Column]) 
 def _medians(column: Column, x: Values, group: Aspect) -> Told | None:
     """The classes in which a number is largest and smallest, by its median."""
     parts = [x[(group.codes == k) & ~np.isnan(x)] for k in range(group.width)]
-    kept = [k for k, part in enumerate(parts) if len(part) >= _LEAST]
-    named = [k for k in kept if group.labels[k] != RARER]
-    middles = {k: float(np.median(parts[k])) for k in (named if len(named) > 1 else kept)}
+    kept = [k for k, part in enumerate(parts) if len(part) >= _LEAST and group.labels[k] != RARER]
+    middles = {k: float(np.median(parts[k])) for k in kept}
     if len(middles) < 2:
         return None
     high, low = max(middles, key=middles.__getitem__), min(middles, key=middles.__getitem__)
@@ -81,7 +80,7 @@ def _medians(column: Column, x: Values, group: Aspect) -> Told | None:
 
 def _shares(a: Aspect, b: Aspect, pair: Pair) -> Told:
     """The class that is more common where the other column is of a class than elsewhere."""
-    i, j = clearest_cell(pair)
+    i, j = clearest_cell(pair, a, b)
     table = pair.table
     if a.width > b.width:  # of a column with few classes the share is easier to picture
         a, b, i, j, table = b, a, j, i, table.T

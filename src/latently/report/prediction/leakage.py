@@ -41,7 +41,7 @@ class Leak:
     alone: float
 
 
-def leaks(task: Task, models: list[Judged]) -> tuple[list[Leak], Task, list[Judged]]:
+def leaks(task: Task, models: list[Judged], copies: list[str]) -> tuple[list[Leak], Task, list[Judged]]:
     """The columns that give the target away, the task without them, and its models.
 
     Parameters
@@ -50,9 +50,14 @@ def leaks(task: Task, models: list[Judged]) -> tuple[list[Leak], Task, list[Judg
         What is predicted from all columns.
     models
         Its models, the best first.
+    copies
+        Columns that repeat the target, in its own unit or in another: any two of them vouch for each other.
     """
     base = base_loss(task)
-    found: list[Leak] = []
+    found = [Leak(name, by_missing=False, alone=1.0) for name in copies if name in task.owners]
+    if found and task.without(copies).features:
+        task = task.without(copies)
+        models = judged(task)
     for feature, loss in _candidates(task, base)[:_MOST]:
         rest = task.without([feature.owner])
         if not rest.features:

@@ -168,7 +168,7 @@ def sentence(a: Aspect, b: Aspect, pair: Pair) -> str:
     if pair.by_rank and pair.correlation is not None and a.is_graded and b.is_graded:
         r = rank_correlation(a, b)
         return f"{one} {'rises' if r > 0 else 'falls'} with {other} (rank correlation {r:.2f})"
-    i, j = clearest_cell(pair)
+    i, j = clearest_cell(pair, a, b)
     return f"{one} is {short(a.labels[i])} more often where {other} is {short(b.labels[j])}"
 
 

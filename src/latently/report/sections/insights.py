@@ -79,33 +79,46 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
 
 
 def _clusters(contents: dict[str, Any]) -> Finding:
-    """The clusters; if no columns depend on each other, that one column has gaps of its own."""
-    found = cluster_finding(contents["clusters"])
-    telling = sorted({entry["column"] for card in contents["clusters"]["cards"] for entry in card["typical"]})
-    if contents["dependencies"].get("count") or len(telling) != 1:
+    """The clusters; if no columns that tell them depend on each other, that one column has gaps of its own."""
+    found, pairs = cluster_finding(contents["clusters"]), contents["dependencies"].get("pairs", [])
+    telling = {entry["column"] for card in contents["clusters"]["cards"] for entry in card["typical"]}
+    together = any({pair["a"], pair["b"]} <= telling for pair in pairs)
+    if together or not telling or contents["dependencies"].get("count", 0) > len(pairs):
         return found
-    text = f"The values of {short(telling[0])} fall into groups with a gap between them; no other column goes with it."
-    return replace(found, text=text, columns=(telling[0],), size=0.4)
+    alone = next((name for name in found.columns if name in telling), min(telling))
+    text = f"The values of {short(alone)} fall into groups with a gap between them; no other column goes with it."
+    return replace(found, text=text, columns=(alone,), size=0.4)
 
 
 def _of_columns(contents: dict[str, Any]) -> list[Finding]:
     exact = contents["dependencies"].get("exact", [])
     constants = [column["name"] for column in contents["columns"] if column["kind"] == "constant"]
     single = [_codes(contents["columns"]), redundant_finding(exact, constants), _identifiers(contents)]
-    return [*determines_findings(exact), *(each for each in single if each is not None)]
+    dates = frozenset(column["name"] for column in contents["columns"] if column["kind"] == "date")
+    return [*determines_findings(exact, dates), *(each for each in single if each is not None)]
 
 
 def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
     prepared = study.prepared
     numbers = RowNumbers(prepared.row_numbers)
+    kept = rules(prepared.columns, prepared.sample, numbers)
     return [
         *copies(prepared),
         *reversals(study),
         *spellings(prepared.columns, numbers),
-        *rules(prepared.columns, prepared.sample, numbers),
+        *kept,
         *slips(prepared.columns, contents["anomalies"], numbers),
-        *partial_findings(study, contents["dependencies"]),
+        *partial_findings(study, contents["dependencies"], _families(kept)),
     ]
+
+
+def _families(kept: list[Finding]) -> list[set[str]]:
+    """The columns that sums and products tie together, directly or by way of others."""
+    families: list[set[str]] = []
+    for each in (set(rule.columns) for rule in kept if rule.finding == "determines"):
+        linked = [family for family in families if family & each]
+        families = [family for family in families if family not in linked] + [each.union(*linked)]
+    return families
 
 
 def _identifiers(contents: dict[str, Any]) -> Finding | None:

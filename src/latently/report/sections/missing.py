@@ -17,6 +17,7 @@ from latently.report.study.words import counted, cut, listed, percent, short
 ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
 _LEAST = 5
+_MUCH, _NAMED = 0.2, 3
 MOST_COLUMNS = 150  # columns whose missing values are tested: all pairs of them are
 
 
@@ -41,6 +42,7 @@ def missing(study: Study) -> dict[str, Any]:
         "complete_rows": int((~absent.any(axis=1)).sum()),
         "patterns": _patterns(columns, absent) if cells else [],
         "depends": depends,
+        "most": _most(columns, absent),
         "untested": untested,
         "imputed": _imputed(study) if study.fitted is not None else [],
     }
@@ -62,6 +64,13 @@ def _left_out(untested: int) -> str:
     if not untested:
         return ""
     return f" {counted(untested, 'more column')} with missing values {'was' if untested == 1 else 'were'} not tested."
+
+
+def _most(columns: tuple[Column, ...], absent: NDArray[np.bool_]) -> list[dict[str, Any]]:
+    """The columns of which a fifth or more is missing, the emptiest first."""
+    shares = absent.mean(axis=0)
+    order = [j for j in np.argsort(-shares, kind="stable") if shares[j] >= _MUCH][:_NAMED]
+    return [{"column": cut(columns[j].name), "share": float(shares[j])} for j in order]
 
 
 def _patterns(columns: tuple[Column, ...], absent: NDArray[np.bool_]) -> list[dict[str, Any]]:
@@ -153,16 +162,39 @@ def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[
 
 
 def missing_finding(found: dict[str, Any]) -> Finding:
-    """The finding in one sentence."""
-    first = next((entry for entry in found["depends"] if not entry["absent"]), found["depends"][0])
-    more = len({entry["column"] for entry in found["depends"]}) - 1
-    rest = f" (found for {counted(more, 'more column')} too)" if more else ""
+    """The finding in one sentence: the strongest dependence, what else is missing by it or with it, and the rest."""
+    clearest = sorted(found["depends"], key=lambda entry: -entry["strength"] * (0.5 if entry["absent"] else 1.0))
+    first = clearest[0]
+    ends = {"column", "on"} if first["absent"] else {"column"}
+    with_it = _other_columns([e for e in clearest if _shares(e, first)], ends, {first[end] for end in ends})
+    known = {*with_it, *(first[end] for end in ends)}
+    rest = _other_columns([e for e in clearest if not e["absent"]], {"column"}, known)
+    more = ""
+    if with_it and first["absent"]:
+        more = f", with {listed(with_it, 5)} too"
+    elif with_it:
+        more = f"; whether {listed(with_it, 5)} {'is' if len(with_it) == 1 else 'are'} missing goes with it too"
+    more += f"; {listed(rest)} {'is' if len(rest) == 1 else 'are'} not missing at random either" if rest else ""
+    most = [f"{short(entry['column'])} ({percent(entry['share'])})" for entry in found["most"]]
+    gaps = f" Much is missing of {listed(most)}." if most else ""
+    columns = (first["column"], first["on"], *with_it, *rest, *(entry["column"] for entry in found["most"]))
     return Finding(
         "missingness",
-        f"Missing values are not random: {first['text']}{rest}.",
+        f"Missing values are not random: {first['text']}{more}.{gaps}",
         "missing",
-        columns=(first["column"], first["on"]),
+        columns=tuple(dict.fromkeys(columns)),
         effect=first["strength"],
         measure="correlation",
         probability=first["probability"],
     )
+
+
+def _shares(entry: dict[str, Any], first: dict[str, Any]) -> bool:
+    """Whether a dependence is on the same column as the first, or of the same columns that are missing together."""
+    if first["absent"]:
+        return bool(entry["absent"] and {entry["column"], entry["on"]} & {first["column"], first["on"]})
+    return bool(not entry["absent"] and entry["on"] == first["on"])
+
+
+def _other_columns(entries: list[dict[str, Any]], ends: set[str], known: set[str]) -> list[str]:
+    return [n for n in dict.fromkeys(entry[end] for entry in entries for end in sorted(ends)) if n not in known]

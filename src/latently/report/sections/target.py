@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from latently.predict import BayesianLinearRegression
+from latently.report.findings.exact import exact_relations
 from latently.report.findings.finding import Finding
 from latently.report.prediction.importance import gain, importances
 from latently.report.prediction.leakage import Leak, base_loss, leaks
@@ -38,7 +39,7 @@ def target(study: Study, name: str) -> dict[str, Any]:
     """
     whole = make_task(study, name)
     with_all = judged(whole)
-    leaking, task, models = leaks(whole, with_all)
+    leaking, task, models = leaks(whole, with_all, copies_of(study, name))
     report = _classes if task.classes else _numbers
     found = report(study, task, models)
     full = found if not leaking else report(study, whole, with_all)
@@ -48,6 +49,14 @@ def target(study: Study, name: str) -> dict[str, Any]:
         "leakage": [_leakage(task, leak, found, full) for leak in leaking],
         "code": shown_code(study, task, [column for entry in found["importance"] for column in entry["columns"]]),
     }
+
+
+def copies_of(study: Study, name: str) -> list[str]:
+    """The columns that repeat another, rise or fall with it always, or say the same in other words."""
+    columns, sample = study.prepared.columns, study.prepared.sample
+    own = next(c for c in columns if c.name == name)
+    pairs = [(each, exact_relations((own, each), sample)) for each in columns if each is not own]
+    return [each.name for each, found in pairs if any(e.relation != "determines" for e in found)]
 
 
 def _classes(study: Study, task: Task, models: list[Judged]) -> dict[str, Any]:

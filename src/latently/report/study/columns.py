@@ -17,6 +17,7 @@ Kind = Literal["numeric", "ordinal", "categorical", "date", "text", "identifier"
 Codes = Literal["apply", "suggest", "none"]
 
 FEW: Final = 10  # a column of so few different numbers is ordinal
+MANY_LEVELS: Final = 50  # from which on a plain word may be a name, such as the title of a film
 MOST_LEVELS: Final = 12  # levels of a category that a model sees; the others are taken together
 OTHERS: Final = "other levels"
 SPIKE: Final = 0.1  # a number that so many rows share makes a column one of classes to the model
@@ -143,14 +144,24 @@ def _judge_text(raw: RawColumn, codes: Codes) -> Column:
 
 
 def _words(raw: RawColumn) -> list[dict[str, Any]]:
-    """Words for missing among the levels; none in free text, where they are words like others."""
+    """Words for missing among the levels; none in free text, where they are words like others.
+
+    Among many levels, such as titles or names, a plain word may be one of them: it is suggested and changes nothing.
+    """
     everything = np.bincount(raw.values[~np.isnan(raw.values)].astype(np.intp), minlength=len(raw.levels))
     if _text_kind(everything, raw) in ("text", "identifier"):
         return []
     words = suspected_words([level if len(level) < 10 else "long" for level in raw.levels])
     places = {word: raw.levels.index(word) for word in words}
+    many = len(raw.levels) > MANY_LEVELS
     return [
-        {"value": word, "at": float(place), "count": int(everything[place]), "probability": 0.95, "applied": True}
+        {
+            "value": word,
+            "at": float(place),
+            "count": int(everything[place]),
+            "probability": 0.5 if many and word.strip().isalpha() else 0.95,
+            "applied": not (many and word.strip().isalpha()),
+        }
         for word, place in places.items()
         if everything[place]
     ]

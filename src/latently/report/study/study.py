@@ -186,7 +186,7 @@ def memberships(shares: Values, groups: Sequence[tuple[int, ...]]) -> Values:
 def aspect(column: Column, sample: NDArray[np.int64]) -> Aspect | None:
     """A column of the sample as tests see it; None if it does not vary."""
     if column.kind == "date" or column.role == "numeric":
-        return ranked(column.name, column.raw[sample])
+        return ranked(column.name, column.raw[sample], stamp if column.kind == "date" else number)
     if column.model is None:
         return None
     ordered = column.kind in ("ordinal", "numeric")

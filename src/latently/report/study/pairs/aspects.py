@@ -1,5 +1,6 @@
 """Columns as tests see them: classes, and scores of the ranks where there is an order."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,17 +10,11 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from latently.report.study.columns import OTHERS
+from latently.report.study.words import number
 
 Values = NDArray[np.float64]
 RARER = "one of the rarer ones"
 _CLASSES = 5
-_GRADES = (
-    ("all",),
-    ("low", "high"),
-    ("low", "middle", "high"),
-    ("lowest", "low", "high", "highest"),
-    ("lowest", "low", "middle", "high", "highest"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +68,10 @@ class Aspect:
         return np.asarray((self.codes[:, None] == np.arange(self.width)).astype(np.float32))
 
 
-def ranked(name: str, x: Values, labels: tuple[str, ...] | None = None) -> Aspect | None:
+def ranked(name: str, x: Values, show: Callable[[float], str] = number) -> Aspect | None:
     """A column with an order, cut at quantiles into up to five classes; None if it does not vary.
+
+    The classes are named by their values: "at most 3", "4 to 7", "at least 8".
 
     Parameters
     ----------
@@ -82,8 +79,8 @@ def ranked(name: str, x: Values, labels: tuple[str, ...] | None = None) -> Aspec
         Its name.
     x
         (n,) values, NaN where missing.
-    labels
-        Names of the classes, from low to high, if there are five.
+    show
+        A value as a reader knows it.
     """
     seen = ~np.isnan(x)
     different = np.unique(x[seen])
@@ -94,10 +91,16 @@ def ranked(name: str, x: Values, labels: tuple[str, ...] | None = None) -> Aspec
     codes = np.where(seen, np.searchsorted(np.unique(cuts), np.nan_to_num(x), side="left"), -1)
     scores = normal_scores(x)
     kept, codes = _dense(codes)
-    names = labels or _GRADES[-1]
-    if len(kept) != len(names):
-        names = _GRADES[len(kept) - 1]
-    return Aspect(name, codes, names, scores) if len(kept) > 1 else None
+    return Aspect(name, codes, _stretches(x, codes, len(kept), show), scores) if len(kept) > 1 else None
+
+
+def _stretches(x: Values, codes: NDArray[np.intp], classes: int, show: Callable[[float], str]) -> tuple[str, ...]:
+    """The values of each class in words."""
+    ends = [(show(float(part.min())), show(float(part.max()))) for k in range(classes) for part in (x[codes == k],)]
+    names = [low if low == high else f"{low} to {high}" for low, high in ends]
+    (low, high), (start, end) = ends[0], ends[-1]
+    names[0], names[-1] = (low if low == high else f"at most {high}"), (start if start == end else f"at least {start}")
+    return tuple(names)
 
 
 def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool) -> Aspect | None:
@@ -138,8 +141,8 @@ def _end(labels: tuple[str, ...], common: NDArray[np.intp], rare: list[int]) -> 
     if not rare or not len(common) or not all(_is_number(labels[k]) for k in (*common, *rare)):
         return RARER
     if min(rare) > common.max():
-        return f"{labels[min(rare)]} or more"
-    return f"{labels[max(rare)]} or less" if max(rare) < common.min() else RARER
+        return f"at least {labels[min(rare)]}"
+    return f"at most {labels[max(rare)]}" if max(rare) < common.min() else RARER
 
 
 def _is_number(label: str) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, stdtr
 from scipy.stats import fisher_exact, rankdata
 
-from latently.report.study.pairs.aspects import Aspect
+from latently.report.study.pairs.aspects import RARER, Aspect
 from latently.report.study.rows.order import inflation
 
 Values = NDArray[np.float64]
@@ -187,10 +187,13 @@ def rank_correlation(a: Aspect, b: Aspect) -> float:
     return float(np.clip((x @ y) / size, -1.0, 1.0)) if size > 0 else 0.0
 
 
-def clearest_cell(pair: Pair) -> tuple[int, int]:
-    """The classes of the two columns that go together most beyond chance."""
+def clearest_cell(pair: Pair, a: Aspect, b: Aspect) -> tuple[int, int]:
+    """The classes of the two columns that go together most beyond chance; such as have a name, if there are any."""
     table = pair.table
     expected = _expected(table)
     excess = (table - expected) / np.sqrt(np.maximum(expected, 1.0))
-    a, b = np.unravel_index(int(excess.argmax()), excess.shape)
-    return int(a), int(b)
+    named = np.outer(*([label != RARER for label in each.labels] for each in (a, b)))
+    if excess[named].max(initial=0.0) > 0.5 * excess.max():
+        excess[~named] = 0.0
+    i, j = np.unravel_index(int(excess.argmax()), excess.shape)
+    return int(i), int(j)
