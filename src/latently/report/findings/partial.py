@@ -26,6 +26,7 @@ _LEAST_LINK: Final = 0.3
 _CLASSES: Final = 12  # values of a column that are held equal one by one; of more, a cubic is taken out
 _LEAST: Final = 5  # rows of a class
 _LEAST_GAIN: Final = 0.06  # a partial correlation of about a quarter
+_IDENTITY: Final = 0.95  # from which share of the variance on the third column is made from the other two
 _MOST: Final = 2
 
 
@@ -115,7 +116,9 @@ def _hidden(study: Study, y: Aspect, x: Aspect, z: Aspect, rows: NDArray[np.int6
         return None
     gain = float(without @ without / (left @ left)) - 1
     p = float(fdtrc(freedom, rest, gain * rest / freedom))
-    return _Hidden(y, x, z, p, gain / (1 + gain), tests) if p * tests < _ALARM and gain > _LEAST_GAIN else None
+    share = gain / (1 + gain)
+    is_clear = p * tests < _ALARM and gain > _LEAST_GAIN
+    return _Hidden(y, x, z, p, share, tests) if is_clear and share < _IDENTITY else None
 
 
 def _held(z: Aspect, rows: NDArray[np.int64]) -> Values:

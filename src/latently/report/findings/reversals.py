@@ -29,7 +29,7 @@ _MOST_GROUPS: Final = 12
 _MOST: Final = 3
 
 
-def reversals(study: Study) -> list[Finding]:
+def reversals(study: Study, target: str | None = None) -> list[Finding]:
     """Find pairs whose association has one sign in all rows and the other within groups.
 
     Both must be clear, corrected for the number of all tests, and no group of some size may clearly go with the pool.
@@ -38,11 +38,13 @@ def reversals(study: Study) -> list[Finding]:
     ----------
     study
         The table.
+    target
+        The column to predict, if there is one: what is said of shares is said of its.
     """
     groups = [a for a in study.aspects if 2 <= a.width <= _MOST_GROUPS and _is_group(study, a)]
     numbers = [a for a in study.aspects if a.is_graded]
     binary = [a for a in study.aspects if a.width == 2]
-    rates = [(y, x) for y, x in combinations(binary, 2)]
+    rates = list(combinations(sorted(binary, key=lambda a: a.name != target), 2))
     strata = [*groups, *(a for a in numbers if a not in groups and 2 < a.width <= _MOST_GROUPS)]
     tests = 2 * max(len(strata) * len(rates), 1)
     found = [*_told_together(_turned_correlations(study, groups, numbers)), *_turned_rates(strata, rates, tests)]

@@ -1,5 +1,6 @@
 """How two columns go together, in a sentence with the size of the effect."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ Values = NDArray[np.float64]
 _RATIO = 1.1  # below which a ratio says less than a difference
 _LINE = 0.4  # correlation from which on it says more than shares do
 _LEAST = 5  # rows of a class that is told
+_WHEN = re.compile(r"date|time|year|yr|month|week|day|hour|age|trend", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: N
     """
     r = rank_correlation(a, b) if a.is_graded and b.is_graded and pair.correlation is not None else 0.0
     if r and (pair.by_rank or abs(r) >= _LINE):
+        a, b = (b, a) if _is_when(columns[a.name]) else (a, b)
         text = f"{short(a.name)} {'rises' if r > 0 else 'falls'} with {short(b.name)} (rank correlation {r:.2f})"
         return Told(text, r, "correlation")
     number_by_class = next((sides for sides in ((a, b), (b, a)) if _are_number_and_class(*sides, columns)), None)
@@ -49,6 +52,11 @@ def told(a: Aspect, b: Aspect, pair: Pair, columns: dict[str, Column], sample: N
         found = _medians(columns[x.name], columns[x.name].raw[sample], group)
         return _shares(a, b, pair) if found is None else found
     return _shares(a, b, pair)
+
+
+def _is_when(column: Column) -> bool:
+    """Whether a column says when, by its kind or its name: others rise with it, not it with them."""
+    return column.kind == "date" or bool(_WHEN.fullmatch(column.name))
 
 
 def _are_number_and_class(x: Aspect, group: Aspect, columns: dict[str, Column]) -> bool:

@@ -104,7 +104,7 @@ def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
     kept = rules(prepared.columns, prepared.sample, numbers)
     return [
         *copies(prepared),
-        *reversals(study),
+        *reversals(study, (contents["target"] or {}).get("name")),
         *spellings(prepared.columns, numbers),
         *kept,
         *slips(prepared.columns, contents["anomalies"], numbers),
