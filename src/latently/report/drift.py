@@ -18,7 +18,7 @@ Values = NDArray[np.float64]
 # Rows of each table that are looked at, and the fewest that say anything.
 MOST, FEWEST = 10_000, 20
 _SIZES = range(1, 6)
-_SURE = 0.05
+_COLUMN, _WHOLE = 0.04, 0.01  # two halves of one table differ in a column, or as a whole, in 1 of 20 at most
 
 
 def compare(old: Any, new: Any, *, seed: int = 0, permutations: int = 999) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _column(j: int, shared: Shared, parts: _Parts, features: _Features, found: A
         "kind": shared.kinds[j],
         "p_value": found.p[j],
         "adjusted": found.adjusted[j],
-        "changed": bool(found.adjusted[j] <= _SURE),
+        "changed": bool(found.adjusted[j] <= _COLUMN),
         "fall": float(features.alone[j]),
         "fall_given_rest": float(features.given_rest[j]),
         "missing": {name: float(np.isnan(rows[:, j]).mean()) for name, rows in shared.both()},
@@ -197,6 +197,6 @@ def _text(columns: list[dict[str, Any]], whole: float) -> str:
     changed = [column["column"] for column in columns if column["changed"]]
     if changed:
         return f"The new table differs from the old one in {quote(changed, 5)}."
-    if whole <= _SURE:
+    if whole <= _WHOLE:
         return "The new table differs from the old one in how its columns go together, but in no single column."
     return "The new table shows no difference from the old one that chance would not explain."
