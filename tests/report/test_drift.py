@@ -111,7 +111,7 @@ def test_a_column_counts_as_changed_by_the_adjusted_p_value() -> None:
     found = compare(old, new)
     assert any(column["p_value"] <= 0.1 for column in found["columns"])
     for column in found["columns"]:
-        assert column["changed"] == (column["adjusted"] <= 0.05)
+        assert column["changed"] == (column["adjusted"] <= 0.04)
         assert column["adjusted"] > column["p_value"]
 
 
