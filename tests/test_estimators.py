@@ -79,9 +79,7 @@ def laws():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # on random tables, by rounding
-@parametrize_with_checks(
-    list(map(for_rows, one_of_each())), expected_failed_checks=expected_failures, xfail_strict=True
-)
+@parametrize_with_checks(list(map(for_rows, one_of_each())), expected_failed_checks=expected_failures)
 def test_scikit_learn(estimator, check):
     check(estimator)
 

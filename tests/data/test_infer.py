@@ -155,7 +155,7 @@ TABLE = pd.DataFrame({"a": [1, 2], "s": ["u", "v"]})
         (pd.DataFrame({"x": []}), {}, ValueError, r"0 sample\(s\) and 1 feature\(s\): nothing to infer from"),
         (pd.DataFrame(index=[0]), {}, ValueError, r"0 feature\(s\)"),
         (np.ones(3), {}, ValueError, "Reshape your data"),
-        (scipy.sparse.eye_array(2), {}, TypeError, "sparse data is not supported"),
+        (scipy.sparse.csr_array(np.eye(2)), {}, TypeError, "sparse data is not supported"),
     ],
 )
 def test_bad_input_is_refused(table, options, error, message):

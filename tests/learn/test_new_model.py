@@ -47,7 +47,7 @@ def test_a_complete_estimator_is_short():
     assert len(BLOCKS[0].splitlines()) <= 100
 
 
-@parametrize_with_checks([NEW.BlobMixture()], expected_failed_checks=expected_failures, xfail_strict=True)
+@parametrize_with_checks([NEW.BlobMixture()], expected_failed_checks=expected_failures)
 def test_the_new_estimator_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -11,6 +11,7 @@ _MANY: Final = 15  # levels that an axis can show
 _TOLD: Final = 50  # rows that are set off
 _BARS: Final = 8
 _NUMBERS: Final = ("numeric", "date")
+_CLASSES: Final = ("categorical", "ordinal")
 _INTO: Final = {
     "target": "importance",
     "states": "time-0",
@@ -83,12 +84,12 @@ def _pair(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
 
 
 def kinds_of(contents: dict[str, Any]) -> dict[str, str]:
-    """What an axis for each column is: "number", "date" or "level"; columns with very many levels are left out."""
+    """What an axis for each column is: "number", "date" or "level"; text with many values has none."""
     kinds = {}
     for column in contents.get("columns", []):
         if column["kind"] in _NUMBERS:
             kinds[column["name"]] = "date" if column["kind"] == "date" else "number"
-        elif column.get("distinct", 0) <= _MANY and column["kind"] != "empty":
+        elif column["kind"] in _CLASSES or (column.get("distinct", 0) <= _MANY and column["kind"] != "empty"):
             kinds[column["name"]] = "level"
     return kinds
 

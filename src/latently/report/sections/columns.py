@@ -31,13 +31,14 @@ def columns(prepared: Prepared) -> list[dict[str, Any]]:
         The table.
     """
     used = set(prepared.names)
-    return [_column(column, column.name in used) for column in prepared.columns]
+    aside = {column.name for column in prepared.aside}
+    return [_column(column, column.name in used, column.name in aside) for column in prepared.columns]
 
 
-def _column(column: Column, used: bool) -> dict[str, Any]:
+def _column(column: Column, used: bool, aside: bool) -> dict[str, Any]:
     gone = int(column.missing.sum())
     seen = column.raw[~column.missing]
-    notes = [*column.notes, *_remarks(column, used)]
+    notes = [*column.notes, *_remarks(column, used, aside)]
     told = {
         "name": cut(column.name),
         "kind": column.kind,
@@ -55,10 +56,12 @@ def _column(column: Column, used: bool) -> dict[str, Any]:
     return told | (_levels(column, seen) if column.levels else _numbers(seen))
 
 
-def _remarks(column: Column, used: bool) -> list[str]:
+def _remarks(column: Column, used: bool, aside: bool) -> list[str]:
     made = [f"{code['value']!r} {_standing(code)}" for code in column.codes]
     if column.kind in _WHY:
         made.append(_WHY[column.kind])
+    elif aside:
+        made.append("set aside: it names the clusters, or nearly so")
     elif not used:
         made.append("not used by the model, which takes the 60 columns with the fewest missing values")
     if column.curve is not None and column.curve.kind != "none":

@@ -165,7 +165,13 @@
     details.addEventListener("toggle", () => { if (details.open) details.querySelectorAll("[data-chart]").forEach(show); });
   }
 
-  addEventListener("beforeprint", () => { for (const details of document.querySelectorAll(".columns details")) details.open = true; });
+  // drawn here, since the event that a fold has opened comes after the page was printed
+  addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll(".columns details")) {
+      details.open = true;
+      details.querySelectorAll("[data-chart]").forEach(show);
+    }
+  });
 
 /* rows */
 

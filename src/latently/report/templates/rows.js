@@ -73,6 +73,13 @@
 
   const axisOf = (column) => column < 0 ? "number" : store.kinds[column];
   const titleOf = (column) => column < 0 ? "row" : store.columns[column];
+  // of a column with very many levels the most common ones, which an axis has room for; null if all are shown
+  function common(column) {
+    if (axisOf(column) !== "level") return null;
+    const counts = new Map();
+    for (const at of store.row.keys()) counts.set(valueAt(column, at), (counts.get(valueAt(column, at)) || 0) + 1);
+    return counts.size <= 15 ? null : new Set([...counts].sort((a, b) => b[1] - a[1]).slice(0, 12).map(([level]) => level));
+  }
   function pairChart(chart) {
     let [x, y, third] = chart.pair;
     const gone = chart.absent === true;
@@ -83,7 +90,9 @@
     const strange = new Set(told.size ? [] : store.strange); // one row far out would hide how the others lie
     spec.width = "container";
     const side = (column, at) => gone && column === y ? (valueAt(column, at) === null ? "missing" : "there") : valueAt(column, at);
-    const data = where((at) => !strange.has(store.row[at]) && side(x, at) !== null && side(y, at) !== null && (third === undefined || valueAt(third, at) !== null))
+    const usual = [x, y].map((column) => gone && column === y ? null : common(column));
+    const both = (at) => [x, y].every((column, end) => side(column, at) !== null && (!usual[end] || usual[end].has(valueAt(column, at))));
+    const data = where((at) => !strange.has(store.row[at]) && both(at) && (third === undefined || valueAt(third, at) !== null))
       .map((at) => ({ row: store.row[at], x: side(x, at), y: side(y, at), told: told.has(store.row[at]) ? "yes" : "no",
                       ...(third === undefined ? {} : { third: String(valueAt(third, at)) }) }));
     for (const [name, column] of [["x", x], ["y", y]]) {
