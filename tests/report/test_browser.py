@@ -254,6 +254,16 @@ def test_paper_has_the_charts_and_no_buttons(browser: Any, files: dict[str, Path
         assert not opened.page.locator("[data-copy]").first.is_visible()
 
 
+def test_folded_charts_are_drawn_before_paper_is_printed(browser: Any, files: dict[str, Path]) -> None:
+    """A printer does not wait: no timer and no event may come between."""
+    with Visit(browser, files["good"]) as opened:
+        charts = "[...document.querySelectorAll('.columns [data-chart]')]"
+        assert not opened.page.evaluate(f"{charts}.some(e => e.querySelector('svg'))")
+        at_once = "dispatchEvent(new Event('beforeprint')); for (let i = 0; i < 2000; i++) await null;"
+        drawn = f"(async () => {{ {at_once} return {charts}.every(e => e.querySelector('svg')); }})()"
+        assert opened.page.evaluate(drawn)
+
+
 def test_years_and_names_are_written_as_people_do(browser: Any, tmp_path: Path) -> None:
     given = contents(N)
     given["columns"][0] |= {"name": "flipper_length_mm", "min": 1950, "max": 2010}
