@@ -11,6 +11,7 @@ from benchmarks.truth.fresh import HELD_OUT, LEARNING
 from benchmarks.truth.load import Absent, load, permuted
 from benchmarks.truth.textbooks_a import TEXTBOOKS_A
 from benchmarks.truth.textbooks_b import TEXTBOOKS_B
+from benchmarks.truth.textbooks_c import TEXTBOOKS_C
 from latently.report import explore
 
 FIRST, NAMED = 5, 8
@@ -18,7 +19,8 @@ FACTS_FOUND, FALSE_FINDINGS = 0.8, 1 / 20
 PAIRS = ("dependency", "determines", "redundant", "reversal", "target", "leakage")
 # what a single column shows stays true when columns are permuted
 PARTS = {"tuning": TUNING, "checking": CHECKING, "learning": LEARNING, "held_out": HELD_OUT}
-PARTS |= {"classics": CLASSICS, "frozen": FROZEN, "textbooks_a": TEXTBOOKS_A, "textbooks_b": TEXTBOOKS_B}
+PARTS |= {"classics": CLASSICS, "frozen": FROZEN}
+PARTS |= {"textbooks_a": TEXTBOOKS_A, "textbooks_b": TEXTBOOKS_B, "textbooks_c": TEXTBOOKS_C}
 OF_ONE_COLUMN = ("missing_code", "spelling", "identifier", "redundant")
 
 
