@@ -164,3 +164,52 @@ def test_words_in_free_text_are_words():
 def test_a_date_for_missing_is_a_code():
     days = ["1900-01-01"] * 3 + [f"2020-01-{d:02d}" for d in range(1, 31)]
     assert codes_of(days) == (3, {"1900-01-01": True})
+
+
+def prices(odd, n=60):
+    texts = [f"{value:.2f}" for value in np.random.default_rng(0).normal(50, 9, n - len(odd))]
+    return [*texts[:7], *odd, *texts[7:]]
+
+
+def test_a_few_words_in_a_column_of_numbers_are_missing_and_named():
+    (column,) = read_columns({"price": prices(["see note", "<0.1"])})
+    assert (column.kind, column.written.unread, column.written.places) == ("number", ("see note", "<0.1"), (7, 8))
+    assert np.flatnonzero(np.isnan(column.values)).tolist() == [7, 8]
+    assert any("'see note'" in note and "row 7, 8" in note for note in column.notes)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        prices(["n", "o", "n", "e"]),  # more than 5 % of the rows
+        [str(k) for k in range(100, 160)] + ["131b", "131c"],  # labels
+        [str(k % 4) for k in range(60)] + ["many"],  # few different numbers
+        [f"room {k}" for k in range(60)] + ["3.5", "4.5"],
+    ],
+)
+def test_other_columns_with_words_stay_text(texts):
+    assert read_columns({"a": texts})[0].kind == "text"
+
+
+def test_a_long_remark_does_not_spoil_a_column_of_dates():
+    days = [f"2023-01-{d:02d}" for d in range(1, 29)]
+    (column,) = read_columns({"when": [*days, "not known, and nobody who was there at the time can be asked any more"]})
+    assert (column.kind, column.written.places) == ("date", (28,))
+
+
+def test_what_could_not_be_read_is_a_finding_with_its_rows_as_the_file_counts_them():
+    days = [f"{d:02d}/03/2023" for d in range(1, 32)] + ["31/02/2023", "2023-04-01"]
+    table = {"day": days, "price": prices(["see note"], len(days)), "x": np.arange(len(days)) ** 2 % 17}
+    found = explore(table, row_numbers=np.arange(len(days)) + 1000).to_dict()["insights"]
+    odd = {each["columns"][0]: each for each in found if each["finding"] == "missing_code"}
+    assert (odd["day"]["rows"], odd["price"]["rows"]) == ([1031], [1007])
+    assert "'31/02/2023' in row 1031" in odd["day"]["text"]
+    assert odd["price"]["code"] == "df.iloc[[1007]]"
+    (formats,) = [each for each in found if each["finding"] == "spelling"]
+    assert "slashes (32 dates) and year first (1 date)" in formats["text"]
+
+
+def test_the_script_leaves_out_what_the_report_could_not_read():
+    texts = prices(["about 12"])
+    made = explore({"price": texts, "x": np.arange(len(texts)) * 1.5}).fix()
+    assert "df = numbers(df, 'price', '.', ['about 12'], rows=59)" in made

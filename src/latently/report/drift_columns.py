@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.reading.table import RawColumn, read_columns
+from latently.report.reading.raw import RawColumn
+from latently.report.reading.table import read_columns
 from latently.report.study.words import number, stamp
 
 Values = NDArray[np.float64]

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.data.tables.values import quote
-from latently.report.reading.table import RawColumn, read_columns
+from latently.report.reading.raw import RawColumn
+from latently.report.reading.table import read_columns
 from latently.report.study.columns import OTHERS, Column, in_classes
 
 Values = NDArray[np.float64]

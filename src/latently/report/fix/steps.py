@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.spelling import variants
+from latently.report.reading.raw import Written
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.rows.repeats import LOG_CHANCE, chance_of_pairs, telling
@@ -42,13 +43,13 @@ def _written(column: Column, from_text: bool) -> Step | None:
     """Dates and numbers that are text."""
     if column.written is None and not (from_text and column.kind == "date"):
         return None
-    about = column.written or {"as": "date", "day_first": False, "rows": int((~column.missing).sum()), "words": []}
-    what = "dates" if about["as"] == "date" else "numbers written as text"
+    about = column.written or Written("date", int((~column.missing).sum()))
+    what = "dates" if about.kind == "date" else "numbers written as text"
     notes = "; ".join(note for note in column.notes if note != what)
-    text = f"{what} in {counted(about['rows'], 'row')}" + (f"; {notes}" if notes else "")
-    how = {"day_first": about["day_first"]} if about["as"] == "date" else {"decimal": about["decimal"]}
-    step = {"step": about["as"], "column": column.name, "rows": about["rows"], "text": text}
-    return step | how | {"words": about["words"]}
+    text = f"{what} in {counted(about.rows, 'row')}" + (f"; {notes}" if notes else "")
+    how: Step = {"day_first": about.day_first} if about.kind == "date" else {"decimal": about.decimal}
+    step = {"step": about.kind, "column": column.name, "rows": about.rows, "text": text}
+    return step | how | {"words": [*about.words, *about.unread]}
 
 
 def _code(column: Column, code: dict[str, Any]) -> Step:

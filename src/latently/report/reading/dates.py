@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -51,12 +51,15 @@ class Dates:
         The texts that look like dates and are none, such as 2023-02-30.
     day_first
         Whether the day comes before the month where both are numbers.
+    formats
+        How many different texts are written in each way, the most common first; empty if all are in ISO 8601.
     """
 
     values: dict[str, float]
     notes: tuple[str, ...]
     impossible: tuple[str, ...]
     day_first: bool = False
+    formats: dict[str, int] = field(default_factory=dict)
 
 
 def read_dates(texts: Iterable[str]) -> Dates | None:
@@ -87,7 +90,24 @@ def read_dates(texts: Iterable[str]) -> Dates | None:
     if len(impossible) > (1 - _LEAST_SHARE) * len(given):
         return None
     seconds = {text: float("nan") if value is None else value for text, value in values.items()}
-    return Dates(seconds, (*_mixed(known), *how), impossible, "day" in order.values())
+    formats = dict(Counter(form for _, form, _ in known).most_common())
+    return Dates(seconds, (*_mixed(formats), *how), impossible, "day" in order.values(), formats)
+
+
+def is_date(text: str) -> bool:
+    """Whether a text by itself looks like a date, in any form.
+
+    Parameters
+    ----------
+    text
+        What a cell holds.
+
+    Examples
+    --------
+    >>> is_date("Feb 30 2000"), is_date("not yet")
+    (True, False)
+    """
+    return _form(text.strip())[1] is not None
 
 
 def _iso(texts: list[str]) -> dict[str, float] | None:
@@ -125,11 +145,10 @@ def _order(known: list[tuple[str, str, re.Match[str]]]) -> tuple[dict[str, str],
     return order, notes
 
 
-def _mixed(known: list[tuple[str, str, re.Match[str]]]) -> list[str]:
-    forms = Counter(form for _, form, _ in known)
-    if len(forms) < 2:
+def _mixed(formats: dict[str, int]) -> list[str]:
+    if len(formats) < 2:
         return []
-    return ["dates in several formats: " + ", ".join(f"{form} ({count})" for form, count in forms.most_common())]
+    return ["dates in several formats: " + ", ".join(f"{form} ({count})" for form, count in formats.items())]
 
 
 def _seconds(part: re.Match[str], first: str) -> float | None:

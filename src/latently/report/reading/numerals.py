@@ -80,6 +80,25 @@ def read_numerals(texts: Iterable[str]) -> Numerals | None:
     return Numerals(values, _notes(found, digits, style, bool(percent)), style)
 
 
+def is_numeral(text: str) -> bool:
+    """Whether a text by itself may be a number, in any style.
+
+    Parameters
+    ----------
+    text
+        What a cell holds.
+
+    Examples
+    --------
+    >>> is_numeral("$1,200.50"), is_numeral("02134"), is_numeral("see note")
+    (True, False, False)
+    """
+    part = _AROUND.match(text.strip()) if len(text) < 60 else None
+    if part is None or _CODE.match(text.strip()):
+        return False
+    return _style({part["digits"].strip()}) is not None
+
+
 def _plain(texts: dict[str, str]) -> dict[str, float] | None:
     """Numbers as Python reads them, but for its underscores."""
     if any("_" in inner for inner in texts.values()):

@@ -1,11 +1,10 @@
 """A table of any make as columns of numbers, dates or strings."""
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Final, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,46 +13,9 @@ from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
 from latently.data.tables.matrix import as_table
 from latently.data.tables.values import is_missing, quote
-from latently.report.reading.codes import suspected_words
-from latently.report.reading.dates import read_dates
-from latently.report.reading.numerals import read_numerals
-from latently.report.study.words import counted, cut
-
-LARGEST: Final = 1e150
-_LONGEST: Final = 60  # characters of a number or date
-_DATE_NAME: Final = re.compile(r"date|day|datum|fecha", re.IGNORECASE)
-
-
-@dataclass(frozen=True, eq=False)
-class RawColumn:
-    """One column as it came.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    kind
-        "number", "date" (seconds since 1970) or "text".
-    values
-        (n,) numbers, NaN where missing; for text the places of the levels.
-    levels
-        For text: the different values, in the order of their type, or of their first appearance.
-    ordered
-        Whether the levels have an order.
-    notes
-        What was done to it.
-    written
-        For numbers and dates that were text: "as" ("number" or "date"), "decimal" or "day_first", "words" that stand
-        for missing, and in how many "rows" there is one.
-    """
-
-    name: str
-    kind: Literal["number", "date", "text"]
-    values: NDArray[np.float64]
-    levels: tuple[str, ...] = ()
-    ordered: bool = False
-    notes: tuple[str, ...] = ()
-    written: dict[str, Any] | None = None
+from latently.report.reading.raw import RawColumn, number_column, text_column
+from latently.report.reading.texts import read_texts
+from latently.report.study.words import cut
 
 
 def read_columns(table: Any) -> list[RawColumn]:
@@ -153,13 +115,13 @@ def read_column(view: ColumnView, numbers: NDArray[np.int64] | None = None) -> R
     """
     if view.kind in ("float", "integer"):
         x = np.array(view.to_floats(view.name), dtype=np.float64)
-        return _numbers(view.name, x)
+        return number_column(view.name, x)
     values = view.to_list()
     if view.kind == "boolean":
-        return _text(view.name, [None if is_missing(v) else str(bool(v)) for v in values], ("False", "True"))
+        return text_column(view.name, [None if is_missing(v) else str(bool(v)) for v in values], ("False", "True"))
     if view.kind in ("levels", "ordered"):
         levels = tuple(str(level) for level in view.levels)
-        return _text(view.name, _strings(values), levels, ordered=view.kind == "ordered")
+        return text_column(view.name, _strings(values), levels, ordered=view.kind == "ordered")
     return _judged(view.name, values, numbers)
 
 
@@ -169,20 +131,12 @@ def _judged(name: str, values: list[Any], numbers: NDArray[np.int64] | None) -> 
     if types and all(issubclass(t, datetime | date | np.datetime64) for t in types):
         return RawColumn(name, "date", _floats(values, _seconds))
     if types and all(issubclass(t, timedelta | time) for t in types):
-        return replace(_numbers(name, _floats(values, _length)), notes=("durations are given in seconds",))
+        return replace(number_column(name, _floats(values, _length)), notes=("durations are given in seconds",))
     if types and all(issubclass(t, int | float | np.number) or t.__name__ == "Decimal" for t in types - {bool}):
         if types == {bool}:
-            return _text(name, _strings(values), ("False", "True"))
-        return _numbers(name, _floats(values, float))
-    texts = _strings(values)
-    different, words = _different_texts(texts)
-    if not different or max(map(len, different)) >= _LONGEST:
-        return _text(name, texts)
-    return (
-        _as_numbers(name, texts, different, words)
-        or _as_dates(name, texts, different, words, numbers)
-        or _text(name, texts)
-    )
+            return text_column(name, _strings(values), ("False", "True"))
+        return number_column(name, _floats(values, float))
+    return read_texts(name, _strings(values), numbers)
 
 
 def _different(values: list[Any]) -> Iterable[Any]:
@@ -225,93 +179,3 @@ def _length(value: timedelta | time) -> float:
     if isinstance(value, timedelta):
         return value.total_seconds()
     return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
-
-
-def _numbers(name: str, x: NDArray[np.float64]) -> RawColumn:
-    if (days := _as_day_numbers(name, x)) is not None:
-        return days
-    wild = np.isinf(x) | (np.abs(np.nan_to_num(x, posinf=0.0, neginf=0.0)) > LARGEST)
-    if not wild.any():
-        return RawColumn(name, "number", x)
-    note = f"{counted(int(wild.sum()), 'value')} infinite or beyond {LARGEST:g}, taken as missing"
-    return RawColumn(name, "number", np.where(wild, np.nan, x), notes=(note,))
-
-
-def _text(name: str, texts: Sequence[str | None], known: tuple[str, ...] = (), *, ordered: bool = False) -> RawColumn:
-    codes: dict[str | None, float] = {level: float(place) for place, level in enumerate(known)}
-    codes[None] = math.nan
-    for text in texts:
-        if text not in codes:
-            codes[text] = float(len(codes) - 1)
-    values = np.fromiter(map(codes.__getitem__, texts), np.float64, len(texts))
-    del codes[None]
-    return RawColumn(name, "text", values, tuple(codes), ordered)  # type: ignore[arg-type]
-
-
-def _as_numbers(name: str, texts: Sequence[str | None], different: list[str], words: list[str]) -> RawColumn | None:
-    """A column of strings that are numbers, apart from words for missing."""
-    found = read_numerals(different)
-    if found is None:
-        return None
-    column = _numbers(name, _looked_up(texts, found.values))
-    written = _written("number", column.values, words, decimal=found.decimal)
-    return replace(column, notes=(*column.notes, *found.notes, *_taken(words)), written=written)
-
-
-def _as_dates(
-    name: str,
-    texts: Sequence[str | None],
-    different: list[str],
-    words: list[str],
-    numbers: NDArray[np.int64] | None,
-) -> RawColumn | None:
-    """A column of strings that are dates, apart from words for missing."""
-    found = read_dates(different)
-    if found is None:
-        return None
-    notes = (*found.notes, *_impossible(texts, found.impossible, numbers), *_taken(words))
-    values = _looked_up(texts, found.values)
-    written = _written("date", values, words, day_first=found.day_first)
-    return RawColumn(name, "date", values, notes=notes, written=written)
-
-
-def _written(kind: str, values: NDArray[np.float64], words: list[str], **how: Any) -> dict[str, Any]:
-    return {"as": kind, "rows": int((~np.isnan(values)).sum()), "words": words, **how}
-
-
-def _as_day_numbers(name: str, x: NDArray[np.float64]) -> RawColumn | None:
-    """Numbers such as 20231231 in a column whose name says that it holds dates."""
-    seen = np.unique(x[~np.isnan(x)])
-    if not _DATE_NAME.search(name) or not len(seen) or (seen != np.floor(seen)).any() or seen.min() < 1e7:
-        return None
-    found = read_dates([str(int(v)) for v in seen]) if seen.max() < 1e8 else None
-    if found is None:
-        return None
-    known = {float(text): value for text, value in found.values.items()} | {math.nan: math.nan}
-    values = np.array([math.nan if math.isnan(v) else known[v] for v in x.tolist()])
-    written = _written("date", values, [], day_first=False)
-    return RawColumn(name, "date", values, notes=("dates written as numbers", *found.notes), written=written)
-
-
-def _different_texts(texts: Sequence[str | None]) -> tuple[list[str], list[str]]:
-    """The different texts in their order, and apart from them the words for missing."""
-    different = [text for text in dict.fromkeys(texts) if text is not None]
-    words = set(suspected_words([text for text in different if len(text) < 10]))
-    return [text for text in different if text not in words], sorted(words)
-
-
-def _looked_up(texts: Sequence[str | None], known: dict[str, float]) -> NDArray[np.float64]:
-    return np.array([math.nan if text is None else known.get(text, math.nan) for text in texts])
-
-
-def _taken(words: Sequence[str]) -> list[str]:
-    return [f"{cut(word)!r} taken as missing" for word in words]
-
-
-def _impossible(texts: Sequence[str | None], wrong: Sequence[str], numbers: NDArray[np.int64] | None) -> list[str]:
-    """What to say of texts that look like dates and are none."""
-    if not wrong:
-        return []
-    named = set(wrong)
-    rows = [str(row if numbers is None else numbers[row]) for row, text in enumerate(texts) if text in named]
-    return [f"there is no such day as {quote(wrong, 3)} (row {', '.join(rows[:5])}): taken as missing"]

@@ -11,6 +11,7 @@ from latently.report.findings.finding import Finding
 from latently.report.findings.outliers import outliers
 from latently.report.findings.partial import partial_findings
 from latently.report.findings.rank import TRIVIAL, ranked
+from latently.report.findings.readings import readings
 from latently.report.findings.reversals import reversals
 from latently.report.findings.row_numbers import RowNumbers
 from latently.report.findings.rules import rules
@@ -104,6 +105,7 @@ def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
     kept = rules(prepared.columns, prepared.sample, numbers)
     return [
         *copies(prepared),
+        *readings(prepared.columns, numbers),
         *reversals(study, (contents["target"] or {}).get("name")),
         *spellings(prepared.columns, numbers),
         *kept,

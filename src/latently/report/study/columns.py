@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.reading.codes import suspected_codes, suspected_dates, suspected_words
-from latently.report.reading.table import RawColumn
+from latently.report.reading.raw import RawColumn, Written
 from latently.report.study.curves import Curve, fit_curve
 from latently.report.study.words import number, percent
 
@@ -58,7 +58,7 @@ class Column:
     cuts
         For numbers that the model sees in classes: the number that many rows share, and where the others are cut.
     written
-        How numbers and dates were written that came as text; see `RawColumn`.
+        How numbers and dates were written that came as text.
     moments
         Whether `raw` holds seconds since 1970, whatever the kind.
     """
@@ -74,7 +74,7 @@ class Column:
     curve: Curve | None = None
     classes: tuple[str, ...] = ()
     cuts: tuple[float, ...] = ()
-    written: dict[str, Any] | None = None
+    written: Written | None = None
     moments: bool = False
 
     @property

@@ -192,7 +192,8 @@ def clearest_cell(pair: Pair, a: Aspect, b: Aspect) -> tuple[int, int]:
     table = pair.table
     expected = _expected(table)
     excess = (table - expected) / np.sqrt(np.maximum(expected, 1.0))
-    named = np.outer(*([label != RARER for label in each.labels] for each in (a, b)))
+    rows, columns = (np.array([label != RARER for label in each.labels]) for each in (a, b))
+    named = np.outer(rows, columns)
     if excess[named].max(initial=0.0) > 0.5 * excess.max():
         excess[~named] = 0.0
     i, j = np.unravel_index(int(excess.argmax()), excess.shape)
