@@ -183,6 +183,7 @@ def test_a_few_words_in_a_column_of_numbers_are_missing_and_named():
     [
         prices(["n", "o", "n", "e"]),  # more than 5 % of the rows
         [str(k) for k in range(100, 160)] + ["131b", "131c"],  # labels
+        [f"{k}.1" for k in range(10, 70)] + ["01", "02"],  # labels of a tree of classes
         [str(k % 4) for k in range(60)] + ["many"],  # few different numbers
         [f"room {k}" for k in range(60)] + ["3.5", "4.5"],
     ],

@@ -22,6 +22,7 @@ _LEAST: Final = 10  # different numbers or dates
 _MOST: Final = 50  # different odd texts beside them
 _LOOK: Final = 200  # texts that are looked at before all are
 _HAS_DIGIT: Final = re.compile(r"^[^<>≤≥~]*\d")
+_STARTS_WITH_ZERO: Final = re.compile(r"^0\d")
 
 
 def read_texts(name: str, texts: Sequence[str | None], numbers: NDArray[np.int64] | None = None) -> RawColumn:
@@ -141,8 +142,9 @@ def _apart(different: list[str], looks: Callable[[str], bool]) -> tuple[list[str
 
 
 def _are_labels(usual: list[str], odd: list[str]) -> bool:
-    """Whether these are whole numbers beside the like of "12b": labels, and no amounts."""
-    return all(text.strip().isdigit() for text in usual) and any(map(_HAS_DIGIT.match, odd))
+    """Whether these are labels and no amounts: whole numbers beside the like of "12b", or any beside the like of "02"."""
+    whole = all(text.strip().isdigit() for text in usual)
+    return any(map((_HAS_DIGIT if whole else _STARTS_WITH_ZERO).match, odd))
 
 
 def _taken(words: Sequence[str]) -> list[str]:
