@@ -135,6 +135,24 @@ def test_halves_of_one_table_do_not_differ_by_a_column_of_many_levels() -> None:
     assert alarms <= 4  # 5 % are one; four or fewer have a probability of 99.7 %
 
 
+def test_halves_of_one_table_do_not_differ_by_whether_a_column_is_compared() -> None:
+    """Where about half of the rows have a level of their own, chance decides which half has more levels."""
+    alarms = 0
+    species = np.array(["human"] * 44 + [f"species {k}" for k in range(46)])
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        words, x = rng.permutation(species), rng.normal(size=90)
+        halves = [{"species": words[part].tolist(), "x": x[part]} for part in (slice(0, 45), slice(45, 90))]
+        alarms += compare(*halves, seed=seed, permutations=199)["p_value"] <= 0.05
+    assert alarms <= 5  # 5 % are one or two; five or fewer have a probability of 99.7 %
+
+
+def test_a_column_whose_new_values_are_all_different_is_named() -> None:
+    old = {"a": ["x", "y"] * 50, "b": np.arange(100.0)}
+    (left,) = compare(old, {"a": [f"v{k}" for k in range(100)], "b": np.arange(100.0)})["left_out"]
+    assert left["text"] == "is different in most rows of the new table, so there is nothing to compare"
+
+
 def test_a_change_of_one_column_among_many_is_found() -> None:
     rng = np.random.default_rng(0)
     old, new = ({f"c{j}": rng.normal(size=300) for j in range(120)} for _ in range(2))

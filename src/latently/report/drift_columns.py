@@ -88,9 +88,16 @@ def _problem(a: RawColumn, b: RawColumn) -> str | None:
         return f"holds {a.kind}s in the old table and {b.kind}s in the new one"
     if np.isnan(a.values).all():
         return "has no values in the old table"
-    if a.kind == "text" and len(a.levels) > max(LEVELS, 0.5 * len(a.values)):
-        return "is different in most rows, so there is nothing to compare"
+    # of both tables: which of two halves has fewer levels is chance, and must not decide what is compared
+    if a.kind == "text" and _differ(len({*a.levels, *b.levels}), len(a.values) + len(b.values)):
+        table = "" if _differ(len(a.levels), len(a.values)) else " of the new table"
+        return f"is different in most rows{table}, so there is nothing to compare"
     return None
+
+
+def _differ(levels: int, rows: int) -> bool:
+    """Whether most rows have a level of their own."""
+    return levels > max(LEVELS, 0.4 * rows)
 
 
 def _coded(a: RawColumn, b: RawColumn) -> tuple[tuple[str, ...], Values, Values, list[str]]:

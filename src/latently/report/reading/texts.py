@@ -142,7 +142,7 @@ def _apart(different: list[str], looks: Callable[[str], bool]) -> tuple[list[str
 
 
 def _are_labels(usual: list[str], odd: list[str]) -> bool:
-    """Whether these are labels and no amounts: whole numbers beside the like of "12b", or any beside the like of "02"."""
+    """Whether these are no amounts but labels: whole numbers beside one like "12b", or any beside one like "02"."""
     whole = all(text.strip().isdigit() for text in usual)
     return any(map((_HAS_DIGIT if whole else _STARTS_WITH_ZERO).match, odd))
 
