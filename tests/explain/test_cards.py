@@ -153,3 +153,18 @@ def test_memberships_that_rounding_took_beyond_one_are_one():
     labels = np.repeat([0, 1], 20)
     cards = cluster_cards(Rounded(labels), pd.DataFrame({"x": np.arange(40.0), "job": np.repeat(["a", "b"], 20)}))
     assert_allclose([entry["information"] for card in cards for entry in card["columns"]], 1.0)
+
+
+def test_a_cluster_whose_rows_lack_a_column_has_no_numbers_for_it():
+    class Sure:
+        def predict_proba(self, X):
+            far = np.where(np.arange(40) < 20, 1.0, 1e-30)
+            return np.column_stack([far, 1 - far])
+
+    table = pd.DataFrame(
+        {"x": [np.nan] * 20 + list(range(20)), "kind": [np.nan] * 20 + ["a", "b"] * 10, "y": range(40)}
+    )
+    first = by_name(cluster_cards(Sure(), table)[0])
+    for name in ("x", "kind"):
+        assert first[name] == {"column": name, "kind": first[name]["kind"], "information": 0.0, "missing": 1.0}
+    assert first["y"]["mean"] == 9.5

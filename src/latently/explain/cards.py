@@ -13,6 +13,7 @@ from latently.learn.engine.protocol import Array
 # A numeric column is cut at these many quantiles to see how much it tells about membership.
 _BINS = 10
 _LEVELS = (0.1, 0.5, 0.9)
+_LEAST = 1e-12  # of the memberships of a cluster, summed over the rows, for it to have a value
 
 
 def cluster_cards(model: Any, X: Any, *, schema: Schema | None = None) -> list[dict[str, Any]]:
@@ -92,7 +93,7 @@ def _column(column: Column, x: Array, inside: Array) -> dict[str, Any]:
         "missing": float(inside[~seen].sum() / total) if total > 0 else 0.0,
     }
     v, w = x[seen], inside[seen]
-    if not (w.sum() > 0):
+    if not w.sum() > _LEAST:
         return base
     about = _numeric(v, w) if column.kind == "numeric" else _coded(column, v, w)
     return base | about
@@ -122,7 +123,7 @@ def _numeric(v: Array, w: Array) -> dict[str, Any]:
 
 def _moments(v: Array, w: Array) -> tuple[Any, Any]:
     """Weighted mean and standard deviation; None where there is no weight."""
-    if not w.sum() > 1e-12:
+    if not w.sum() > _LEAST:
         return None, None
     mean = float(np.average(v, weights=w))
     return mean, float(np.sqrt(np.average((v - mean) ** 2, weights=w)))
@@ -136,7 +137,7 @@ def _quantile(v: Array, w: Array, q: float) -> float:
 
 def _probability_higher(v: Array, w: Array, rest: Array) -> float | None:
     """P(value in the cluster > value in the rest), ties counted half."""
-    if not rest.sum() > 1e-12:
+    if not rest.sum() > _LEAST:
         return None
     _, codes = np.unique(v, return_inverse=True)
     ours, theirs = np.bincount(codes, weights=w), np.bincount(codes, weights=rest)
