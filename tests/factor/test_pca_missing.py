@@ -1,6 +1,7 @@
 """PCA with missing values: the subspace, held-out entries, intervals, and the likelihood."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -155,3 +156,33 @@ def test_one_step_brings_the_mean_of_complete_rows_home():
     far = LinearGaussian(rows.mean(axis=0) + 3, np.eye(4)[:, :2], np.ones(4))
     (chunk,) = as_source(rows)
     assert np.allclose(model.update(far, model.expect(far, chunk)).mean, rows.mean(axis=0))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_that_add_up_to_another_in_other_units_are_fitted(seed):
+    """Hardly any noise is left: the objective fell by rounding, and the fit died."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4))
+    X[:, 3] = X[:, 0] + X[:, 1]
+    X *= [1.0, 1e4, 1.0, 1e4]
+    X[rng.random(X.shape) < 0.15] = np.nan
+    found = PCA(2).fit(X[~np.isnan(X).all(axis=1)])
+    assert np.isfinite(found.components_).all()
+    # the two columns in large units are the plane
+    assert smallest_cosine(found.components_, np.eye(4)[:, [1, 3]]) > 1 - 1e-6
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-6, 1e-12])
+def test_densities_keep_their_digits_where_noise_is_small(noise):
+    """By exact arithmetic: the covariance of three columns and one factor, inverted in fractions."""
+    loadings, row = [3, -2, 1], [6, -4, 2]
+    small = Fraction(noise)
+    along = sum(Fraction(a * b) for a, b in zip(loadings, row, strict=True))
+    size = sum(Fraction(a * a) for a in loadings)
+    square = (sum(Fraction(b * b) for b in row) - along**2 / (small + size)) / small
+    logarithm = 2 * np.log(noise) + np.log(float(small + size))
+    expected = -0.5 * (float(square) + logarithm + 3 * np.log(2 * np.pi))
+    density = LinearGaussian(np.zeros(3), np.array([loadings], dtype=float).T, np.full(3, noise))
+    rows = np.array([row, [np.nan, *row[1:]]], dtype=float)
+    assert density.log_density(rows[:1])[0] == pytest.approx(expected, rel=1e-12)
+    assert density.posterior(rows[:1]).log_density[0] == pytest.approx(expected, rel=1e-12)

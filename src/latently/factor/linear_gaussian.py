@@ -49,11 +49,18 @@ class LinearGaussian:
         if not seen.all():
             return np.concatenate([p.log_density for p in self.posteriors(X)])
         step = X - self.mean
-        inner = np.linalg.cholesky(self._inner())
-        along = np.linalg.solve(inner, self._along(step).T)
-        squares = np.einsum("ij,ij->i", step / self.noise, step) - np.einsum("ij,ij->j", along, along)
-        size = np.log(self.noise).sum() + 2 * np.log(np.diagonal(inner)).sum() + len(self.mean) * LOG_2PI
+        inner = self._inner()
+        squares = self._squares(step, np.linalg.solve(inner, self._along(step).T).T)
+        size = np.log(self.noise).sum() + np.linalg.slogdet(inner)[1] + len(self.mean) * LOG_2PI
         return np.asarray(-0.5 * (squares + size))
+
+    def _squares(self, step: Array, factors: Array, seen: Array | float = 1.0) -> Array:
+        """(n,) squared lengths of rows in units of their covariance: what the factors leave, and the factors.
+
+        Taking what the factors explain off x' noise^-1 x would lose all digits where noise is small.
+        """
+        rest = step - seen * (factors @ self.loadings.T)
+        return np.asarray(rest**2 @ (1 / self.noise) + np.einsum("ij,ij->i", factors, factors))
 
     def _along(self, step: Array) -> Array:
         return np.asarray(step @ (self.loadings / self.noise[:, None]))
@@ -82,7 +89,7 @@ class LinearGaussian:
         covariance = np.asarray(np.linalg.inv(inner), dtype=np.float64)
         along = step @ scaled
         mean = np.einsum("nij,nj->ni", covariance, along)
-        squares = step**2 @ (1 / self.noise) - np.einsum("ij,ij->i", along, mean)
+        squares = self._squares(step, mean, seen)
         size = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
         log_density = -0.5 * (squares + size + seen @ (np.log(self.noise) + LOG_2PI))
         return Posterior(mean, covariance, log_density)
