@@ -138,7 +138,8 @@ def law_polars_frames_equal_arrays(case: Case) -> None:
 
 
 def _names(case: Case) -> list[str]:
-    return [f"width {j}" for j in range(case.X.shape[1])]
+    """Names with a blank, and such as a frame shows as if they were attributes of an array."""
+    return [*("dtype", "nnz", "weights", "lengths"), *(f"width {j}" for j in range(case.X.shape[1]))][: case.X.shape[1]]
 
 
 def _library(name: str) -> Any:

@@ -26,6 +26,9 @@ WIDEST = 0.01
 ROUNDING = 1e-13
 """Difference below which numbers of the order of one are the same."""
 
+LEAST = 1e-8
+"""Least variance along a main axis, in units: eight digits of it are left in sums over rows."""
+
 FLAT = 1e-3 * 12**0.5
 """Resolution, in units, of what does not vary at all."""
 
@@ -103,7 +106,7 @@ class Floor:
         """Smallest covariance (d, d): floors along the main axes of all rows together."""
         rows = np.nan_to_num(self._scaled)
         axes = np.linalg.eigh(rows.T @ rows / len(rows))[1]
-        floors = floors_of(rows @ axes) if len(axes) > 1 else floors_of(self._scaled)
+        floors = np.maximum(floors_of(rows @ axes), LEAST) if len(axes) > 1 else floors_of(self._scaled)
         return np.asarray((axes * floors) @ axes.T * self.units[:, None] * self.units)
 
     @property

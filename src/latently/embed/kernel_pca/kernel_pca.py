@@ -178,7 +178,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         K = self._symmetric(things) if self._kernel is None else gram(self._kernel, things)
         powers = 7 if self.iterated_power == "auto" else int(self.iterated_power)
         how = Solving(self.eigen_solver, self.tol, self.max_iter, powers, seed)
-        single = getattr(X, "dtype", None) == np.float32 and self._kernel is None
+        single = isinstance(X, np.ndarray) and X.dtype == np.float32 and self._kernel is None
         found = from_all_rows(
             K, self.n_components, how, indefinite=may_be_indefinite(self._kernel),
             rounding=_SINGLE if single else ROUNDING,

@@ -108,6 +108,10 @@ class HmmModel:
         chain = self.rule.update(params.chain, stats.first, stats.transitions)
         return Params(chain, self.emission.update(params.theta, stats.emission))
 
+    def rounding(self, params: Params) -> float:
+        """Nats per row by which rounding may move the objective, beyond that of a sum over rows."""
+        return self.emission.block.rounding(params.theta)
+
     def log_prior(self, params: Params) -> float:
         """Log prior of chain and emissions."""
         return self.rule.log_prior(params.chain) + self.emission.log_prior(params.theta)

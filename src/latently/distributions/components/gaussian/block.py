@@ -9,6 +9,7 @@ import numpy as np
 from latently.distributions import ColumnError, Distribution, Gaussian
 from latently.distributions.components.base import Block
 from latently.distributions.components.gaussian import gradient, rows
+from latently.distributions.components.gaussian.collapse import lost_nats
 from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
@@ -137,6 +138,11 @@ class GaussianBlock(Block):
     def with_spread(self, spread: Array | None) -> Self:
         """Default priors about these standard deviations."""
         return replace(self, spread=spread)
+
+    def rounding(self, theta: GaussianParams) -> float:
+        """Nats per row that rounding of the moments may cost; at a floor, which is no maximum, in the first order."""
+        lost = lost_nats(theta)
+        return lost if self.floor is None else float(np.sqrt(lost))
 
     def n_parameters(self, theta: GaussianParams) -> int:
         """Means, and variances or triangles of covariances, as far as they are learnt."""

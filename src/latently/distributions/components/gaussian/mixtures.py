@@ -151,6 +151,10 @@ class GaussianMixtures(Block):
         """Components with a Gaussian that stands on the floor."""
         return sorted({j // theta.weights.shape[1] for j in self._inner.collapsed(theta.parts)})
 
+    def rounding(self, theta: Mixtures) -> float:
+        """Nats per row that rounding of the Gaussians' moments may cost."""
+        return self._inner.rounding(theta.parts)
+
     def log_prior(self, theta: Mixtures) -> float:
         """Log density of the priors of weights and Gaussians."""
         pseudo = np.broadcast_to(self._pseudo(), theta.weights.shape)
