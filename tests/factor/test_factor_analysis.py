@@ -1,6 +1,7 @@
 """Factor analysis: R's factanal, scikit-learn beside ours, rotations, missing values."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import FactorAnalysis as Peer
@@ -162,3 +163,12 @@ def test_bad_input():
         FactorAnalysis(1).fit(missing).partial_fit(X)
     with pytest.raises(ValueError, match="level"):
         model.impute_interval(constant, 1.5)
+
+
+def test_a_column_of_too_few_values_for_its_factors_is_named():
+    """Three values are explained by two factors without noise, at a likelihood without bound."""
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 4)), columns=list("abcd"))
+    X.loc[3:, "c"] = np.nan
+    with pytest.raises(ValueError, match="'c' has 3 observed values: 2 factors and noise of its own need at least 4"):
+        FactorAnalysis(2).fit(X)
+    assert np.isfinite(FactorAnalysis(1).fit(X).components_).all()

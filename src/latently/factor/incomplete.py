@@ -43,10 +43,11 @@ class FactorSums(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class PairSums(Additive):
-    """Products of columns over the rows that have both, and the weight of those rows: (d, d) each."""
+    """Products of columns over the rows that have both, and their weight: (d, d) each; how many rows a column has."""
 
     products: Array
     weight: Array
+    observed: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +114,10 @@ class IncompleteFactors:
         """No prior."""
         return 0.0
 
+    def rounding(self, params: LinearGaussian) -> float:
+        """Nats per row that rounding may cost: noise is what is left of variances of one."""
+        return float(16 * np.finfo(float).eps / params.noise.min())
+
     def original(self, params: LinearGaussian) -> LinearGaussian:
         """The parameters in the units of the data."""
         return LinearGaussian(
@@ -140,7 +145,7 @@ def fit_incomplete(
     return model.original(done.params), done
 
 
-def _begun(reduce: Reduction, n_factors: int, isotropic: bool) -> tuple[IncompleteFactors, LinearGaussian]:
+def _begun(reduce: Reduction, q: int, isotropic: bool) -> tuple[IncompleteFactors, LinearGaussian]:
     """Units, and a start from the products of columns over the rows that have both."""
     columns = reduce(_columns)
     if not (columns.weight > 0).all():
@@ -151,7 +156,11 @@ def _begun(reduce: Reduction, n_factors: int, isotropic: bool) -> tuple[Incomple
     unit = np.sqrt(np.full(len(variance), typical) if isotropic else own)
     model = IncompleteFactors(columns.mean(), unit, np.full(len(unit), LEAST), isotropic)
     pairs = reduce(_Pairs(model))
-    return model, _start(pairs, n_factors, isotropic)
+    if not isotropic and (few := pairs.observed < q + 2).any():
+        found = int(pairs.observed[few][0])
+        needs = f"{q} factors and noise of its own need at least {q + 2}; leave it out, or ask for fewer factors"
+        raise ColumnError(int(np.argmax(few)), f"has {found} observed values: {needs}")
+    return model, _start(pairs, q, isotropic)
 
 
 def _columns(chunk: Chunk) -> Any:
@@ -168,7 +177,7 @@ class _Pairs:
         seen = ~np.isnan(X)
         w = np.where(seen, 1.0 if chunk.weights is None else chunk.weights[:, None], 0.0)
         x = np.where(seen, X, 0.0)
-        return PairSums((w * x).T @ x, w.T @ seen)
+        return PairSums((w * x).T @ x, w.T @ seen, (w > 0).sum(axis=0, dtype=np.float64))
 
 
 def _start(pairs: PairSums, q: int, isotropic: bool) -> LinearGaussian:

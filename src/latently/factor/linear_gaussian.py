@@ -50,7 +50,7 @@ class LinearGaussian:
             return np.concatenate([p.log_density for p in self.posteriors(X)])
         step = X - self.mean
         inner = self._inner()
-        squares = self._squares(step, np.linalg.solve(inner, self._along(step).T).T)
+        squares = self._squares(step, np.asarray(np.linalg.solve(inner, self._along(step).T).T, dtype=float))
         size = np.log(self.noise).sum() + np.linalg.slogdet(inner)[1] + len(self.mean) * LOG_2PI
         return np.asarray(-0.5 * (squares + size))
 
@@ -59,8 +59,8 @@ class LinearGaussian:
 
         Taking what the factors explain off x' noise^-1 x would lose all digits where noise is small.
         """
-        rest = step - seen * (factors @ self.loadings.T)
-        return np.asarray(rest**2 @ (1 / self.noise) + np.einsum("ij,ij->i", factors, factors))
+        rest = (step - seen * (factors @ self.loadings.T)) / np.sqrt(self.noise)
+        return np.asarray(np.einsum("ij,ij->i", rest, rest) + np.einsum("ij,ij->i", factors, factors))
 
     def _along(self, step: Array) -> Array:
         return np.asarray(step @ (self.loadings / self.noise[:, None]))
