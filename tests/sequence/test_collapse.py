@@ -173,3 +173,16 @@ def test_columns_that_follow_from_others_to_rounding_are_fitted(seed):
     assert model.converged_
     agree = (model.predict(X) == states).mean()
     assert max(agree, 1 - agree) > 0.97
+
+
+@pytest.mark.parametrize("seed", [6, 13])
+def test_differences_of_columns_with_missing_values_are_fitted(seed):
+    """The age is the age at marriage and the years since: the objective fell by rounding."""
+    rng = np.random.default_rng(seed)
+    states = np.cumsum(rng.random(200) < 0.1) % 2
+    age, married = np.round(rng.normal(35 + 15 * states, 5)), np.round(rng.normal(25, 4, 200))
+    X = np.column_stack([age, married, age - married, np.round(rng.normal(170, 6, 200))])
+    X[rng.random(X.shape) < 0.08] = np.nan
+    model = HiddenMarkovModel(2, random_state=0).fit(X)
+    assert model.converged_
+    assert all(np.isfinite(state.mean).all() for state in model.emissions_)
