@@ -1,6 +1,7 @@
 """How the chain of a hidden Markov model is learnt: priors, fixed entries, a stationary start."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,16 @@ class ChainRule:
     transition: Array
     learn: str = "st"
     is_stationary: bool = False
+
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether no probability is fixed, not even by the others."""
+        return not self.is_stationary and bool(np.isnan(self.start).all() and np.isnan(self.transition).all())
+
+    @property
+    def excess(self) -> tuple[Array, Array]:
+        """(K,) and (K, K) numbers that the priors add to the expected counts; zero for what is not learnt."""
+        return ("s" in self.learn) * (self.start_prior - 1), ("t" in self.learn) * (self.transition_prior - 1)
 
     def update(self, chain: Chain, first: Array, transitions: Array) -> Chain:
         """Posterior mode, given expected first states and transitions."""
