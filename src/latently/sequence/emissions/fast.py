@@ -66,6 +66,12 @@ def _width(J: int) -> tuple[int, ...]:
 class CategoricalEmission(Emission):
     """One column of codes."""
 
+    def log_density(self, theta: Values, X: Array | Slab) -> Array:
+        """Log probabilities (n, K)."""
+        with np.errstate(divide="ignore"):
+            table = np.log(np.vstack([theta.values.T, np.ones(len(theta.values))]))
+        return np.asarray(table[codes_of(as_slab(X).X)])  # that of a missing code, -1, is the last row
+
     def fill(self, theta: Values, slab: Slab, width: tuple[int, ...], b: Array, top: Array) -> None:
         """Probabilities themselves: no logarithm, no exponential."""
         compiled.sequence.emissions.gather(codes_of(slab.X), np.ascontiguousarray(theta.values.T), top, b)

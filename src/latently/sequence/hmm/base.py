@@ -195,7 +195,7 @@ class BaseHMM(
         return Chain(start, check_probabilities("transmat_", self.transmat_, (K, K)))
 
     def _params(self) -> Params:
-        return Params(self._chain(), self._theta())
+        return self._once_checked(lambda: Params(self._chain(), self._theta()))  # type: ignore[no-any-return]
 
     def _check(self) -> None:
         """Refuse parameters that are no probabilities, or of the wrong shape."""

@@ -60,6 +60,7 @@ class CategoricalHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissionprob_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissionprob")
+    SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "_n_features", "emissionprob_")
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class CategoricalHMM(BaseHMM):
         if X.shape[1] != 1:
             raise ValueError(f"X has {X.shape[1]} features, but a CategoricalHMM reads a single column of codes")
         check_whole(X, "symbols are coded as whole numbers 0, 1, 2, ...")
-        C = self.__dict__["_n_features"] if reset else np.shape(self._table())[1]
+        C = self.__dict__["_n_features"] if reset else self._params().theta.values.shape[1]
         if C is None:
             return X
         unseen = X >= C
@@ -161,6 +162,9 @@ class CategoricalHMM(BaseHMM):
         for k in np.flatnonzero(~np.isnan(rows).all(axis=1)):
             block = block.with_fixed(len(rows), int(k), (0,), {"probabilities": rows[k]})
         return CategoricalEmission(block, np.arange(self.n_components), "e" in self.params)
+
+    def _plain_emission(self) -> CategoricalEmission:
+        return CategoricalEmission(CategoryBlock((0,), ("0",)), np.arange(self.n_components))
 
     def _theta(self) -> Values:
         return Values(self._table())
@@ -218,6 +222,7 @@ class PoissonHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "l": "lambdas_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "lambdas")
+    SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "lambdas_")
 
     n_components: int = 1
     startprob_prior: Any = 1.0
@@ -254,6 +259,10 @@ class PoissonHMM(BaseHMM):
             block = block.with_fixed(len(rates), k, (c,), {"rate": rates[k, c]})
         return Emission(block, np.arange(self.n_components), "l" in self.params)
 
+    def _plain_emission(self) -> Emission:
+        d = np.shape(self.lambdas_)[1]
+        return Emission(CountBlock(tuple(range(d)), tuple(map(str, range(d)))), np.arange(self.n_components))
+
     def _theta(self) -> Values:
         self._need("lambdas_")
         rates = np.atleast_2d(np.asarray(self.lambdas_, dtype=np.float64))
@@ -278,6 +287,8 @@ class PoissonHMM(BaseHMM):
 
 def check_whole(X: Array, rule: str) -> None:
     """Refuse numbers that are negative or not whole; the error names the first of them."""
+    if ((X >= 0) & (np.floor(X) == X)).all():
+        return
     negative = X < 0
     wrong = negative if negative.any() else ~np.isnan(X) & (np.floor(X) != X)
     if wrong.any():

@@ -77,6 +77,14 @@ class GMMHMM(BaseHMM):
         "w": "weights_",
     }
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "weights", "means", "covariances")
+    SHAPED_BY: ClassVar[tuple[str, ...]] = (
+        *BaseHMM.SHAPED_BY,
+        "n_mix",
+        "covariance_type",
+        "weights_",
+        "means_",
+        "covars_",
+    )
 
     n_components: int = 1
     n_mix: int = 1
@@ -112,6 +120,10 @@ class GMMHMM(BaseHMM):
         fixed = self._fixed_weights()
         block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params, fixed)
         return Emission(block, np.arange(self.n_components))
+
+    def _plain_emission(self) -> Emission:
+        inner = gaussian_block(np.shape(self.means_)[-1], {"tied": "full"}.get(self.covariance_type, self.covariance_type))
+        return Emission(GaussianMixtures(inner.columns, inner.names, inner), np.arange(self.n_components))
 
     def _constraints(self, kind: Any, d: int) -> Constraints | None:
         """What is fixed of the K * M Gaussians; None if nothing is."""

@@ -1,6 +1,8 @@
 """Parameters that a user assigns, and those that a fit finds: kept separately, the first survive `clone`."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -10,11 +12,17 @@ from latently.sequence.hmm.monitor import ConvergenceMonitor
 from latently.sequence.inference.chain import Array
 
 
+_checked: WeakKeyDictionary[Any, tuple[list[Any], Any]] = WeakKeyDictionary()
+"""What models' parameters were when they were checked last, and what was made of them."""
+
+
 class GivenMixin(BaseEstimator):
     """Attributes of a model: which were given, which are there."""
 
     PARAMETERS: ClassVar[dict[str, str]] = {"s": "startprob_", "t": "transmat_"}
     """Letter in `params` and `init_params`, and name, of what can be given and learnt."""
+    SHAPED_BY: ClassVar[tuple[str, ...]] = ("n_components", "startprob_", "transmat_")
+    """Attributes that parameters are made of, and those that say what is in them."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.PARAMETERS.values():
@@ -30,6 +38,25 @@ class GivenMixin(BaseEstimator):
 
     def _has(self, name: str) -> bool:
         return name in self.__dict__
+
+    def _once_checked(self, make: Callable[[], Any]) -> Any:
+        """What `make` makes of the parameters; made once, as long as they stay as they are.
+
+        Arrays are compared by what is in them, for they may be written to; for lists of distributions it is made anew.
+        """
+        content: list[Any] = []
+        for name in self.SHAPED_BY:
+            value = self.__dict__.get(name)
+            if isinstance(value, np.ndarray):
+                content.append((value.shape, value.dtype, value.tobytes()))
+            elif value is None or isinstance(value, int | str):
+                content.append(value)
+            else:
+                return make()
+        known = _checked.get(self)
+        if known is None or known[0] != content:
+            known = _checked[self] = content, make()
+        return known[1]
 
     def _need(self, *names: str) -> None:
         """An error if one of these parameters was neither learnt nor assigned."""

@@ -5,6 +5,7 @@ Nothing here knows what the observations are: a `Chain` and a function that give
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,12 @@ class Chain:
         """Number of states."""
         return len(self.start)
 
-    @property
+    @cached_property
     def width(self) -> tuple[int, ...]:
         """A tuple of as many zeros as there are states, for the kernels; empty if they are many."""
         return (0,) * self.n_states if self.n_states <= SMALL else ()
 
-    @property
+    @cached_property
     def can_lose_states(self) -> bool:
         """Whether a transition is (nearly) impossible, so that an underflow may lose a state for good."""
         return bool(self.transition.min() < 1e-100)
@@ -62,6 +63,7 @@ class Chain:
         """Probabilities of where the chain is when a state has just been entered."""
         return np.asarray(np.eye(self.n_states)[state])
 
+    @cached_property
     def logs(self) -> tuple[Array, Array]:
         """Log probabilities; -inf for zero."""
         with np.errstate(divide="ignore"):
@@ -147,14 +149,14 @@ def forward(chain: Chain, density: LogDensity, lengths: Ints) -> Filtered:
 def log_forward(chain: Chain, L: Array) -> tuple[Array, int]:
     """Log forward rows of one sequence, and the first impossible row or -1."""
     la = np.empty_like(L)
-    log_start, log_A = chain.logs()
+    log_start, log_A = chain.logs
     return la, int(compiled.sequence.log_space.log_forward(L, log_start, chain.transition, log_A, la))
 
 
 def n_best(chain: Chain, L: Array, n: int) -> tuple[Array, Ints]:
     """Log joint probabilities (n,) and paths (n, T) of the n best paths of one sequence, best first."""
     T, K = L.shape
-    log_start, log_A = chain.logs()
+    log_start, log_A = chain.logs
     paths, logs = np.empty((n, T), dtype=np.int64), np.empty(n)
     pointers = np.empty((T, K, n), dtype=np.int32)
     compiled.sequence.paths.n_best(L, log_start, log_A, np.empty((2, K, n)), pointers, paths, logs)
@@ -168,13 +170,13 @@ def sample_paths(chain: Chain, L: Array, n: int, rng: np.random.RandomState) -> 
     if bad >= 0:
         raise ImpossibleSequence(0, bad)
     paths = np.empty((n, len(L)), dtype=np.int64)
-    compiled.sequence.paths.sample_back(la, chain.logs()[1], rng.uniform(size=paths.shape), paths)
+    compiled.sequence.paths.sample_back(la, chain.logs[1], rng.uniform(size=paths.shape), paths)
     return paths
 
 
 def path_log_prob(chain: Chain, L: Array, lengths: Ints, path: Ints) -> Array:
     """Log joint probability of each sequence and a given path."""
-    log_start, log_A = chain.logs()
+    log_start, log_A = chain.logs
     starts = first_rows(lengths)
     terms = L[np.arange(len(L)), path]
     steps = log_A[path[:-1], path[1:]]

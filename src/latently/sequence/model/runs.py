@@ -64,7 +64,7 @@ class Runs:
 
 def runs_of(chain: SemiChain, length: int) -> Runs:
     """Probabilities of runs that are no longer than a sequence of this length."""
-    start, A = chain.plain.logs()
+    start, A = chain.plain.logs
     p = [log_durations(part, chain.longest) for part in chain.durations]
     again = np.diagonal(A)
     M = length if np.isfinite(again).any() else min(length, chain.longest)

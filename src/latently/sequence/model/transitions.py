@@ -21,7 +21,7 @@ def check_probabilities(name: str, values: Any, shape: tuple[int, ...]) -> Array
         raise ValueError(f"{name} must have shape {shape}, not {p.shape}")
     sums = np.atleast_1d(p.sum(axis=-1))
     wrong = ~(np.abs(sums - 1.0) <= _SUM_TO_ONE)
-    if not p.min(initial=0.0) >= 0 or wrong.any():
+    if wrong.any() or not p.min(initial=0.0) >= 0:
         if not np.isfinite(p).all() or (p < 0).any():
             raise ValueError(f"{name} must be finite and not negative, got {p.tolist()}")
         row = int(np.argmax(wrong))
@@ -118,7 +118,7 @@ class ChainRule:
 
     def _stationary_update(self, old: Array, closed: Array, first: Array, transitions: Array) -> Array:
         """Transitions that are best when they also have to explain the first states."""
-        counts = np.maximum(transitions + self.transition_prior - 1, 0.0)
+        counts = np.maximum(transitions + (self.transition_prior - 1), 0.0)
         free = np.isnan(self.transition)
 
         def unpack(x: Array) -> Array:
