@@ -334,7 +334,9 @@ def climb(X, lengths, weights, chain, excess, densities, prior, least, learn, to
         trace[step, 1] = trace[step, 0] + log_prior(start, A, excess, means, variances, prior)
         if not math.isfinite(trace[step, 1]):
             return -1
-        if not (improve_chain(sums, start, A, excess, learn) and improve_gaussians(sums, means, variances, prior, learn)):
+        if not (
+            improve_chain(sums, start, A, excess, learn) and improve_gaussians(sums, means, variances, prior, learn)
+        ):
             return -1
         for j in range(d):
             if learn[3] and variances[:, j].min() < least[j]:

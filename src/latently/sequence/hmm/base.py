@@ -21,7 +21,6 @@ from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, check_scales
-from latently.sequence.hmm.criteria import CriteriaMixin
 from latently.sequence.hmm.evaluate import EvaluateMixin
 from latently.sequence.hmm.filtering import FilterMixin
 from latently.sequence.hmm.fit import FitPlan, run, warn_collapsed
@@ -30,7 +29,7 @@ from latently.sequence.hmm.given import GivenMixin
 from latently.sequence.hmm.missing import MissingValuesMixin
 from latently.sequence.hmm.online import OnlineMixin
 from latently.sequence.hmm.paths import PathMixin
-from latently.sequence.hmm.standard_errors import StandardErrorsMixin
+from latently.sequence.hmm.scores import StandardErrorsMixin
 from latently.sequence.hmm.stored import StoredSequences, read_stored
 from latently.sequence.inference import chain as ch
 from latently.sequence.inference.chain import Array, Chain, Ints
@@ -49,7 +48,6 @@ class BaseHMM(
     FilterMixin,
     MissingValuesMixin,
     StandardErrorsMixin,
-    CriteriaMixin,
     OnlineMixin,
     FixedMixin,
     GivenMixin,

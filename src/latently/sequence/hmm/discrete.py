@@ -1,6 +1,7 @@
 """CategoricalHMM and PoissonHMM."""
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,20 @@ from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 
 
+class NumberOfSymbols:
+    """`n_features` of a CategoricalHMM: as given, or as found by a fit; None if it is neither."""
+
+    def __get__(self, model: Any, kind: Any = None) -> int | None:
+        own = {} if model is None else model.__dict__
+        found: int | None = own.get("_n_symbols", own.get("_n_features"))
+        return found
+
+    def __set__(self, model: Any, value: int | None) -> None:
+        model.__dict__["_n_features"] = value
+        model.__dict__.pop("_n_symbols", None)
+
+
+@stores_parameters
 class CategoricalHMM(BaseHMM):
     """Hidden Markov model whose states emit one of several symbols, coded 0, 1, 2, ...
 
@@ -62,56 +77,20 @@ class CategoricalHMM(BaseHMM):
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissionprob")
     SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "_n_features", "emissionprob_")
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        startprob_prior: Any = 1.0,
-        transmat_prior: Any = 1.0,
-        *,
-        emissionprob_prior: Any = 1.0,
-        n_features: int | None = None,
-        algorithm: str = "viterbi",
-        random_state: Any = None,
-        n_iter: int = 10,
-        tol: float = 1e-2,
-        verbose: Any = False,
-        params: str = "ste",
-        init_params: str = "ste",
-        implementation: str = "log",
-        startprob: Any = None,
-        transmat: Any = None,
-        fixed: Any = None,
-        n_init: int = 1,
-        low_memory: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.startprob_prior = startprob_prior
-        self.transmat_prior = transmat_prior
-        self.emissionprob_prior = emissionprob_prior
-        self.n_features = n_features
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_iter = n_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.params = params
-        self.init_params = init_params
-        self.implementation = implementation
-        self.startprob = startprob
-        self.transmat = transmat
-        self.fixed = fixed
-        self.n_init = n_init
-        self.low_memory = low_memory
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of symbols: as given, or as found by a fit."""
-        return self.__dict__.get("_n_symbols", self.__dict__.get("_n_features"))
-
-    @n_features.setter
-    def n_features(self, value: int | None) -> None:
-        self.__dict__["_n_features"] = value
-        self.__dict__.pop("_n_symbols", None)
+    n_components: int = 1
+    startprob_prior: Any = 1.0
+    transmat_prior: Any = 1.0
+    _: KW_ONLY
+    emissionprob_prior: Any = 1.0
+    n_features: Any = NumberOfSymbols()
+    algorithm: str = "viterbi"
+    random_state: Any = None
+    n_iter: int = 10
+    tol: float = 1e-2
+    verbose: Any = False
+    params: str = "ste"
+    init_params: str = "ste"
+    implementation: str = "log"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters as they were given: `n_features` too, even if a fit has found it."""

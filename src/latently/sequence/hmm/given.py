@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from latently.sequence.hmm.monitor import ConvergenceMonitor
 from latently.sequence.inference.chain import Array
 
-
 _checked: WeakKeyDictionary[Any, tuple[list[Any], Any]] = WeakKeyDictionary()
 """What models' parameters were when they were checked last, and what was made of them."""
 

@@ -51,8 +51,8 @@ class Chain:
 
     @cached_property
     def width(self) -> tuple[int, ...]:
-        """A tuple of as many zeros as there are states, for the kernels; empty if they are many."""
-        return (0,) * self.n_states if self.n_states <= SMALL else ()
+        """See `width_of`."""
+        return width_of(self.n_states)
 
     @cached_property
     def can_lose_states(self) -> bool:
@@ -73,6 +73,16 @@ class Chain:
 def first_rows(lengths: Ints) -> Ints:
     """Index of the first row of each sequence."""
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+
+
+def parts_of(rows: NDArray[Any], lengths: Ints) -> list[NDArray[Any]]:
+    """The rows of each sequence."""
+    return np.split(rows, np.cumsum(lengths)[:-1])
+
+
+def width_of(K: int) -> tuple[int, ...]:
+    """A tuple of as many zeros as there are states, for the kernels; empty if they are many."""
+    return (0,) * K if K <= SMALL else ()
 
 
 def exponentiate(L: Array, width: tuple[int, ...]) -> Array:

@@ -12,8 +12,7 @@ from latently.distributions.probabilities import best_rows
 from latently.learn.engine.protocol import Statistics
 from latently.sequence.emissions.base import Emission
 from latently.sequence.hmm.filtering import looking_ahead
-from latently.sequence.hmm.paths import parts_of
-from latently.sequence.inference.chain import Array, ImpossibleSequence, Ints, first_rows
+from latently.sequence.inference.chain import Array, ImpossibleSequence, Ints, first_rows, parts_of
 from latently.sequence.inference.viterbi import in_groups, with_pointers
 from latently.sequence.inputs.table import Columns, Units
 from latently.sequence.model.hmm import ImpossibleRow, as_doubles, lengths_of, mask
