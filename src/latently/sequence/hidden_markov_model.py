@@ -116,7 +116,6 @@ class HiddenMarkovModel(DurationsMixin):
         "d": "durations_",
     }
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissions", "durations")
-    SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "emissions_")
 
     n_components: int = 1
     emission: Any = None

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from latently.data.sources.chunks import ChunkSource
@@ -152,13 +152,6 @@ class BaseHMM(
             is_stationary,
         )
 
-    def _given_zeros(self, letter: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """Where the user has assigned a probability of zero to start from: it is meant to stay."""
-        value = self.__dict__.get("_given", {}).get(self.PARAMETERS[letter])
-        if value is None or letter in self.init_params or np.shape(value) != shape:
-            return np.zeros(shape, dtype=bool)
-        return np.asarray(np.asarray(value) == 0)
-
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
         return HmmModel(self._emission(X), self._learning_rule(), labels, self.low_memory, self._copies())
 
@@ -200,18 +193,6 @@ class BaseHMM(
         self._params()
 
     # starting
-
-    def _starts(self, letter: str) -> bool:
-        """Whether a parameter gets a starting value."""
-        return letter in self.init_params or not self._has(self.PARAMETERS[letter])
-
-    def _needs_init(self, letter: str) -> bool:
-        name = self.PARAMETERS[letter]
-        if letter in self.init_params:
-            if name in self.__dict__.get("_given", {}):
-                _log.warning("%s was assigned, but will be overwritten because init_params contains %r", name, letter)
-            return True
-        return not self._has(name)
 
     def _init(self, X: Array, lengths: Any = None, rng: Any = None, labels: Ints | None = None) -> None:
         """Set every parameter that is not given to a starting value."""

@@ -75,7 +75,6 @@ class CategoricalHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissionprob_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissionprob")
-    SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "_n_features", "emissionprob_")
 
     n_components: int = 1
     startprob_prior: Any = 1.0
@@ -201,7 +200,6 @@ class PoissonHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "l": "lambdas_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "lambdas")
-    SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "lambdas_")
 
     n_components: int = 1
     startprob_prior: Any = 1.0

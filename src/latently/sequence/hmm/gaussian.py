@@ -89,7 +89,6 @@ class GaussianHMM(BaseHMM):
 
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "m": "means_", "c": "covars_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "means", "covariances")
-    SHAPED_BY: ClassVar[tuple[str, ...]] = (*BaseHMM.SHAPED_BY, "covariance_type", "means_", "_covars_")
 
     n_components: int = 1
     covariance_type: str = "diag"

@@ -77,14 +77,6 @@ class GMMHMM(BaseHMM):
         "w": "weights_",
     }
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "weights", "means", "covariances")
-    SHAPED_BY: ClassVar[tuple[str, ...]] = (
-        *BaseHMM.SHAPED_BY,
-        "n_mix",
-        "covariance_type",
-        "weights_",
-        "means_",
-        "covars_",
-    )
 
     n_components: int = 1
     n_mix: int = 1

@@ -165,11 +165,15 @@ def log_forward(chain: Chain, L: Array) -> tuple[Array, int]:
 
 def n_best(chain: Chain, L: Array, n: int) -> tuple[Array, Ints]:
     """Log joint probabilities (n,) and paths (n, T) of the n best paths of one sequence, best first."""
+    return n_best_paths(*chain.logs, L, n)
+
+
+def n_best_paths(log_start: Array, moves: Array, L: Array, n: int, inputs: Array | None = None) -> tuple[Array, Ints]:
+    """What `n_best` gives, for `moves` and `inputs` as in `viterbi.with_pointers`."""
     T, K = L.shape
-    log_start, log_A = chain.logs
     paths, logs = np.empty((n, T), dtype=np.int64), np.empty(n)
     pointers = np.empty((T, K, n), dtype=np.int32)
-    compiled.sequence.paths.n_best(L, log_start, log_A, np.empty((2, K, n)), pointers, paths, logs)
+    compiled.sequence.paths.n_best(L, log_start, moves, np.empty((2, K, n)), pointers, paths, logs, inputs)
     there = logs > -np.inf
     return logs[there], paths[there]
 
@@ -179,17 +183,26 @@ def sample_paths(chain: Chain, L: Array, n: int, rng: np.random.RandomState) -> 
     la, bad = log_forward(chain, L)
     if bad >= 0:
         raise ImpossibleSequence(0, bad)
-    paths = np.empty((n, len(L)), dtype=np.int64)
-    compiled.sequence.paths.sample_back(la, chain.logs[1], rng.uniform(size=paths.shape), paths)
+    return drawn_back(la, chain.logs[1], n, rng)
+
+
+def drawn_back(la: Array, moves: Array, n: int, rng: np.random.RandomState, inputs: Array | None = None) -> Ints:
+    """Paths (n, T) of one sequence with log forward rows (T, K); `moves` and `inputs` as in `viterbi.with_pointers`."""
+    paths = np.empty((n, len(la)), dtype=np.int64)
+    compiled.sequence.paths.sample_back(la, moves, rng.uniform(size=paths.shape), paths, inputs)
     return paths
 
 
 def path_log_prob(chain: Chain, L: Array, lengths: Ints, path: Ints) -> Array:
     """Log joint probability of each sequence and a given path."""
     log_start, log_A = chain.logs
+    return joint_log_prob(log_start, log_A[path[:-1], path[1:]], L, lengths, path)
+
+
+def joint_log_prob(log_start: Array, steps: Array, L: Array, lengths: Ints, path: Ints) -> Array:
+    """Log joint probability of each sequence and a given path, whose steps have log probabilities (n - 1,)."""
     starts = first_rows(lengths)
     terms = L[np.arange(len(L)), path]
-    steps = log_A[path[:-1], path[1:]]
     steps[starts[1:] - 1] = 0.0  # no transition from one sequence to the next
     terms[1:] += steps
     terms[starts] += log_start[path[starts]]
