@@ -14,11 +14,11 @@ def best_rows(counts: Array, prior: Array, old: Array, fixed: Array) -> Array:
     array([0.3, 0.1, 0.6])
     """
     free, wanted = np.isnan(fixed), np.maximum(counts + (prior - 1), 0.0)
-    if free.all() and (total := wanted.sum(axis=-1, keepdims=True)).all():
-        return wanted / total
-    wanted = wanted * free
+    wanted *= free
     total = wanted.sum(axis=-1, keepdims=True)
     counted = total > 0
+    if free.all() and counted.all():
+        return wanted / total
     learnt = wanted * (_mass_left(fixed) / np.where(counted, total, 1.0))
     return np.where(counted, np.where(free, learnt, fixed), old)
 
