@@ -18,7 +18,7 @@ def best_rows(counts: Array, prior: Array, old: Array, fixed: Array) -> Array:
     total = wanted.sum(axis=-1, keepdims=True)
     counted = total > 0
     if free.all() and counted.all():
-        return wanted / total
+        return np.asarray(wanted / total)
     learnt = wanted * (_mass_left(fixed) / np.where(counted, total, 1.0))
     return np.where(counted, np.where(free, learnt, fixed), old)
 

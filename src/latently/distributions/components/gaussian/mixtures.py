@@ -122,7 +122,7 @@ class GaussianMixtures(Block):
         shares = self._joint(theta, slab)
         shares = np.exp(shares - shares.max(axis=1, keepdims=True))
         shares *= (R / shares.sum(axis=1))[:, None]
-        return shares
+        return np.asarray(shares)
 
     def expect(self, theta: Mixtures, slab: Slab, R: Array) -> MixtureMoments:
         """Counts and moments of all Gaussians."""
