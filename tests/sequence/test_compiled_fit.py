@@ -59,6 +59,8 @@ def test_what_one_call_cannot_do_is_left_to_em(monkeypatch):
     far[100] = 1e4
     assert not is_one_call(alone, n_components=2)
     assert not is_one_call(tail, n_components=3)  # a state that shrinks onto the rows that are all alike
+    tail[:200:3] = 7.0
+    assert not is_one_call(tail, n_components=3, covars_prior=1e-9)  # the same, with ways from and to it
     assert not is_one_call(X, n_components=2, covariance_type="full")
     assert not is_one_call(X, n_components=2, startprob="stationary")
     assert not is_one_call(X, n_components=2, transmat=[[0.9, 0.1], [np.nan, np.nan]])
