@@ -180,6 +180,15 @@ def test_chains_of_gaussians_are_those_of_the_peer(kind, lengths):
     np.testing.assert_array_equal(ours.predict(X, lengths), theirs.predict(X, lengths))
 
 
+@pytest.mark.parametrize("kind", ["diag", "spherical"])
+def test_a_fit_in_one_call_is_that_step_by_step(monkeypatch, kind):
+    X = np.repeat(two_groups(45, 2), 2, axis=0) + 0.1 * two_groups(90, 2, 0.0, seed=1)
+    model = GaussianHMM(2, covariance_type=kind, random_state=0, n_iter=4)
+    history = model.fit(X, [20, 1, 40, 29]).history_
+    monkeypatch.setattr("latently.sequence.hmm.fit.climbed", lambda *_, **__: None)
+    np.testing.assert_allclose(model.fit(X, [20, 1, 40, 29]).history_, history, rtol=1e-10)
+
+
 def test_paths_of_codes_and_counts():
     rng = np.random.default_rng(0)
     C = rng.integers(0, 3, size=(60, 1))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from latently.data.tables.matrix import check_weights
 from latently.decide.beliefs import as_belief
 from latently.decide.rewards import Floats
 
@@ -231,10 +232,8 @@ def _edges(chance: Floats, n_bins: int, strategy: str) -> Floats:
 
 
 def _row_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,) or not np.all(np.isfinite(weight) & (weight >= 0)) or not weight.any():
-        raise ValueError(f"sample_weight must be {n} numbers, none negative or NaN, and not all zero")
-    return weight
+    weight = check_weights(sample_weight, n)
+    return np.ones(n) if weight is None else weight
 
 
 def _wilson(fraction: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:

@@ -121,9 +121,9 @@ class Floor:
         return self.n_touching(rows.T @ rows / len(rows) * self.units[:, None] * self.units)
 
     def is_clear(self, covariance: Array) -> bool:
-        """Whether a covariance (d, d) is above the floor along every axis, without looking at every value."""
+        """Whether covariances (..., d, d) are above the floor along every axis, without looking at every value."""
         scaled = covariance / self.units[:, None] / self.units
-        return bool(np.linalg.eigvalsh(scaled)[0] > TOUCHING * WIDEST**2 * len(scaled))
+        return bool(np.linalg.eigvalsh(scaled).min() > TOUCHING * WIDEST**2 * scaled.shape[-1])
 
     def n_touching(self, covariance: Array) -> int:
         """Axes along which a covariance (d, d) is at the floor."""

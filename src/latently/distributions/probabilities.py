@@ -13,10 +13,12 @@ def best_rows(counts: Array, prior: Array, old: Array, fixed: Array) -> Array:
     >>> best_rows(np.array([3.0, 1.0, 5.0]), np.ones(3), np.zeros(3), np.array([np.nan, np.nan, 0.6]))
     array([0.3, 0.1, 0.6])
     """
-    free = np.isnan(fixed)
-    wanted = np.maximum(counts + prior - 1, 0.0) * free
+    free, wanted = np.isnan(fixed), np.maximum(counts + (prior - 1), 0.0)
+    wanted *= free
     total = wanted.sum(axis=-1, keepdims=True)
     counted = total > 0
+    if free.all() and counted.all():
+        return np.asarray(wanted / total)
     learnt = wanted * (_mass_left(fixed) / np.where(counted, total, 1.0))
     return np.where(counted, np.where(free, learnt, fixed), old)
 

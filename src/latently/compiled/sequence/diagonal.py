@@ -290,3 +290,118 @@ def pass_block(
     if finishing:
         finish(X, means, row, p, b, g, Z, T, sums[block])
         link(A, entries[1, block], ends[1, block + 1], K, sums[block])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def climb(X, lengths, weights, chain, excess, densities, prior, least, learn, tol, row, centre, sums, trace):
+    """EM for short sequences: all of its steps, as `em` would take them; gives their number.
+
+    Gives -1 where a step is not plain: a state without rows, a variance below `least` (d,), an underflow, a transition
+    that is (nearly) impossible. start, A, means and variances (K, d) are changed in place.
+
+    excess are the Dirichlet parameters of start and transitions, less one; prior is location, kappa, scatter and power,
+    all (K, d); learn tells what is learnt of start, transitions, means and variances, and whether a state has one
+    variance for all columns. trace (steps, 2) gets log-likelihood and objective; centre (K, d) and sums
+    (2 + K + 2 d, K), see `finish`, are those of the last step.
+    """
+    (start, A), (means, variances), K, d = chain, densities, len(row), X.shape[1]
+    size, first, T = -(-lengths.max() // TILE) * TILE * (K + 1), 0, np.empty((3 * K + 1) * TILE)
+    b, p, g, Z = np.empty(size), np.empty(size), np.empty(size), np.empty((d, TILE))
+    after, edge, last, none, ones = np.empty(K), np.empty(K), np.empty(K), np.zeros(K), np.ones(K)
+    roots, constants, part = np.empty((K, d)), np.empty(K), np.empty_like(sums)
+    for step in range(len(trace)):
+        centre[:], sums[:], trace[step], first = means, 0.0, 0.0, 0
+        At = np.ascontiguousarray(A.T)
+        for k in range(K):
+            constants[k] = -0.5 * d * math.log(2 * math.pi)
+            for j in range(d):
+                constants[k] -= 0.5 * math.log(variances[k, j])
+                roots[k, j] = math.sqrt(0.5 / variances[k, j])
+        for q in range(len(lengths)):
+            rows, w = X[first : first + lengths[q]], weights[q]
+            first += lengths[q]
+            top = fill(rows, means, roots, constants, K, Z, T, b)
+            log, ahead = walk(len(rows), 1, b, At, row, start, p, after, edge)
+            _, behind = walk(len(rows), -1, b, A, row, ones, g, after, last)
+            if not min(ahead, behind) > 1e-230:
+                return -1
+            finish(rows, means, row, p, b, g, Z, T, part)
+            link(A, edge, none, K, part)
+            trace[step, 0] += w * (top + log)
+            for r in range(sums.shape[0]):
+                for k in range(K):
+                    sums[r, k] += w * part[r, k]
+        trace[step, 1] = trace[step, 0] + log_prior(start, A, excess, means, variances, prior)
+        if not math.isfinite(trace[step, 1]):
+            return -1
+        if not (
+            improve_chain(sums, start, A, excess, learn) and improve_gaussians(sums, means, variances, prior, learn)
+        ):
+            return -1
+        for j in range(d):
+            if learn[3] and variances[:, j].min() < least[j]:
+                return -1
+        if step > 0 and trace[step, 1] - trace[step - 1, 1] < tol:
+            return step + 1
+    return len(trace)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def log_prior(start, A, excess, means, variances, prior):
+    """Log prior of chain and Gaussians, up to a constant."""
+    (K, d), total, (location, kappa, scatter, power) = means.shape, 0.0, prior
+    for k in range(K):
+        total += excess[0][k] * math.log(start[k]) if excess[0][k] > 0 and start[k] > 0 else 0.0
+        for j in range(K):
+            total += excess[1][k, j] * math.log(A[k, j]) if excess[1][k, j] > 0 else 0.0
+        for j in range(d):
+            spread = scatter[k, j] + kappa[k, j] * (means[k, j] - location[k, j]) ** 2
+            total -= 0.5 * (power[k, j] * math.log(variances[k, j]) + spread / variances[k, j])
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def improve_chain(sums, start, A, excess, learn):
+    """Start and transitions that are best for these sums; whether all of them can be."""
+    K = len(start)
+    if learn[0]:
+        for k in range(K):
+            start[k] = sums[1, k] + excess[0][k]
+        total = start.sum()
+        if not total > 0:
+            return False
+        start /= total
+    if learn[1]:
+        for k in range(K):
+            for j in range(K):
+                A[k, j] = sums[2 + j, k] + excess[1][k, j]
+            total = A[k].sum()
+            if not total > 0:
+                return False
+            for j in range(K):
+                A[k, j] /= total
+    return A.min() >= 1e-100
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def improve_gaussians(sums, means, variances, prior, learn):
+    """Means and variances that are best for these sums, which are about the means; whether all states have rows."""
+    (K, d), (location, kappa, scatter, power) = means.shape, prior
+    few = 1e-8 * sums[0].max()
+    for k in range(K):
+        n, spread, mass = sums[0, k], 0.0, 0.0
+        if not n > few:
+            return False
+        for j in range(d):
+            first, second = sums[2 + K + j, k], sums[2 + K + d + j, k]
+            mean = means[k, j] + first / n
+            if learn[2]:
+                means[k, j] = mean + kappa[k, j] / (n + kappa[k, j]) * (location[k, j] - mean)
+            gap, pull = mean - means[k, j], means[k, j] - location[k, j]
+            left = max(second - first / n * first, 0.0) + n * gap * gap + scatter[k, j] + kappa[k, j] * pull * pull
+            spread, mass = spread + left, mass + n + power[k, j]
+            if learn[3]:
+                variances[k, j] = left / (n + power[k, j])
+        if learn[3] and learn[4]:
+            variances[k] = spread / mass
+    return True

@@ -45,11 +45,12 @@ class Sequences:
         object.__setattr__(self, "lengths", _check_lengths(self.lengths, self.values.shape[0]))
 
     @classmethod
-    def of_checked(cls, values: FloatArray, lengths: ArrayLike) -> Self:
-        """Sequences of a table that was read by `as_matrix`: its values are not looked at again."""
+    def of_checked(cls, values: FloatArray, lengths: ArrayLike | None) -> Self:
+        """Sequences, or a single one, of a table that was read by `as_matrix`: its values are not looked at again."""
         found = object.__new__(cls)
         object.__setattr__(found, "values", values)
-        object.__setattr__(found, "lengths", _check_lengths(lengths, values.shape[0]))
+        known = np.array([len(values)]) if lengths is None else _check_lengths(lengths, len(values))
+        object.__setattr__(found, "lengths", known)
         return found
 
     @classmethod
@@ -149,8 +150,7 @@ def as_sequences(X: Any, lengths: ArrayLike | None = None, *, group: str | None 
         return X if isinstance(X, Sequences) else Sequences.from_list(X)
     if group is not None:
         return Sequences.from_frame(X, group)
-    values = as_matrix(X, allow_nan=True)
-    return Sequences.of_checked(values, np.array([len(values)]) if lengths is None else np.asarray(lengths))
+    return Sequences.of_checked(as_matrix(X, allow_nan=True), lengths)
 
 
 def _is_list_of_tables(X: Any) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from latently.data.tables import frames
 from latently.data.tables.column_view import ColumnView
 from latently.data.tables.values import is_missing
+from latently.distributions.inputs import as_weights
 from latently.infer.factors import Codes, Dense, Factor, Floats, check_size
 from latently.infer.joint.labels import Variables, compact
 
@@ -65,7 +66,7 @@ def read_rows(
         raise ValueError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
     read = {name: _read(column) for name, column in _chosen(frame, columns).items()}
     codes = np.column_stack([c for c, _ in read.values()])
-    weight = _as_row_weights(weights, len(codes))
+    weight = as_weights(weights, len(codes))
     variables = {name: values for name, (_, values) in read.items()}
     codes, weight = _deal_with_missing(codes, weight, variables, missing)
     if len(codes) == 0:
@@ -106,15 +107,6 @@ def _in_order(values: set[Any]) -> list[Any]:
         return sorted(values)
     except TypeError:
         return sorted(values, key=lambda v: (type(v).__name__, repr(v)))
-
-
-def _as_row_weights(weights: ArrayLike | None, n: int) -> Floats:
-    if weights is None:
-        return np.ones(n)
-    weight = np.asarray(weights, dtype=np.float64)
-    if weight.shape != (n,) or not np.all(np.isfinite(weight) & (weight >= 0)):
-        raise ValueError(f"weights must be {n} numbers, one per row, none negative, NaN or inf")
-    return weight
 
 
 def _deal_with_missing(codes: Codes, weight: Floats, variables: Variables, missing: str) -> tuple[Codes, Floats]:

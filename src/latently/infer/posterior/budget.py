@@ -1,11 +1,30 @@
-"""A log density that counts how often it was asked, and says when it was asked often enough."""
+"""How long a sampler may work, and a log density that counts how often it was asked."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 from latently.infer.factors import Floats
 from latently.infer.posterior.line import without_poles
 
 LogDensity = Callable[[Floats], Floats]  # (n, d) -> (n,)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a sampler may work, and whether it says how far it is."""
+
+    n_samples: int
+    max_steps: int
+    max_evaluations: int
+    verbose: bool
+
+    def __post_init__(self) -> None:
+        for name in ("n_samples", "max_steps", "max_evaluations"):
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
 class Metered:

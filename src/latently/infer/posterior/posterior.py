@@ -12,14 +12,13 @@ from latently.distributions.inputs import generator
 from latently.distributions.priors.base import Prior
 from latently.infer.factors import Floats
 from latently.infer.posterior.answers import Summaries
-from latently.infer.posterior.conjugate import exact, fitted_row, names_of
+from latently.infer.posterior.budget import Limits
 from latently.infer.posterior.grid import grid, window
-from latently.infer.posterior.methods import Result, laplace
+from latently.infer.posterior.methods import Result, exact, fitted_row, laplace, names_of
 from latently.infer.posterior.optimise import climb
 from latently.infer.posterior.priors import Function
 from latently.infer.posterior.sampled import sampled
-from latently.infer.posterior.setting import Limits, as_family, as_parameters
-from latently.infer.posterior.target import Target, family_rows, rows_of
+from latently.infer.posterior.target import Target, as_family, as_parameters, family_rows, rows_of
 
 METHODS = ("auto", "exact", "grid", "laplace", "sample")
 

@@ -7,13 +7,12 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from latently.infer.factors import Floats
-from latently.infer.posterior.budget import Metered
+from latently.infer.posterior.budget import Limits, Metered
 from latently.infer.posterior.chains import Chains
 from latently.infer.posterior.ensemble import run, walkers_for
 from latently.infer.posterior.grid import PosteriorWarning
 from latently.infer.posterior.methods import Result
 from latently.infer.posterior.optimise import modes, summit
-from latently.infer.posterior.setting import Limits
 from latently.infer.posterior.summaries import Empirical
 from latently.infer.posterior.target import Target
 from latently.learn.engine.progress import drawn

@@ -1,6 +1,6 @@
 """The log posterior, up to its constant, as a function of many parameter vectors at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from latently.distributions import Gaussian
 from latently.distributions.family import Family
 from latently.infer.factors import Floats
-from latently.infer.posterior.priors import Parameters
+from latently.infer.posterior.priors import Function, Independent, Parameters
 
 Rows = Callable[[Floats], Floats]  # (n, d) -> (n,)
 
@@ -126,3 +126,27 @@ def _of(kind: type[Any], names: Sequence[str], row: Floats) -> Any:
     if kind is Gaussian:
         given["covariance"] = given["covariance"].reshape(1, 1)
     return kind(**given)
+
+
+def as_family(likelihood: Any, data: Any) -> Family | None:
+    """Give a likelihood that is one of our families; None if it is a function."""
+    made = likelihood() if isinstance(likelihood, type) and issubclass(likelihood, Family) else likelihood
+    if isinstance(made, Family):
+        if data is None:
+            raise ValueError(f"{type(made).__name__} as a likelihood needs data")
+        return made
+    if not callable(made):
+        raise TypeError(f"likelihood must be a function or a family of latently.distributions, got {likelihood!r}")
+    return None
+
+
+def as_parameters(prior: Any, names: Any, bounds: Any, family: Family | None) -> Parameters:
+    """Read a prior: by name, for a single parameter, or as a function."""
+    if isinstance(prior, Mapping):
+        return Independent(prior)
+    if callable(prior) and not hasattr(prior, "logpdf"):
+        if names is None:
+            raise ValueError("a function as prior needs names=, the parameters in order")
+        return Function(rows_of(prior, None), names, bounds)
+    default = type(family).PARAMETERS[0] if family is not None else "theta"
+    return Independent({names[0] if names else default: prior})

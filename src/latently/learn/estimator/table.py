@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random.bit_generator import ISeedSequence
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -114,13 +113,13 @@ def generator(random_state: Any) -> np.random.RandomState:
 class _Blank(ISeedSequence):
     """Stands for entropy that is not used: to gather some takes longer than a small fit."""
 
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> npt.NDArray[Any]:
-        """Zeros."""
-        return np.zeros(n_words, dtype)
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        """Zeros; in a list, which the generator reads in a tenth of the time that an array takes."""
+        return [0] * n_words
 
 
 def seeded(seed: int) -> np.random.RandomState:
-    """The same generator as `numpy.random.RandomState(seed)`, in a tenth of the time.
+    """The same generator as `numpy.random.RandomState(seed)`, in a fraction of the time.
 
     Examples
     --------

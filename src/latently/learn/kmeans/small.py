@@ -29,11 +29,9 @@ def small_runs(
 ) -> list[Run] | None:
     """A run from a k-means++ start for each generator; None if they need to be taken step by step.
 
-    That is so where a cluster has no rows, or rows that are the same leave nothing to draw from. The generators are
-    then as they were before.
+    That is so where a cluster has no rows, or rows that are the same leave nothing to draw from.
     """
     S, n, d, tries = len(starts), frame.rows, len(frame.origin), 2 + int(np.log(k))
-    before = [rng.get_state(legacy=False) for rng in starts]
     draws = np.array([rng.uniform(size=1 + (k - 1) * tries) for rng in starts])
     chunk = next(iter(table.source))
     T = np.ascontiguousarray(chunk.X.T) - frame.origin[:, None]
@@ -45,8 +43,6 @@ def small_runs(
     if compiled.kmeans.small.cluster(T, weights, frame.origin, draws, tol, *found, np.empty((3, n))):
         model = LloydModel(frame, centres[0])
         return [_run(model, chunk.total_weight, tol, *(each[s] for each in found)) for s in range(S)]
-    for rng, state in zip(starts, before, strict=True):
-        rng.set_state(state)
     return None
 
 

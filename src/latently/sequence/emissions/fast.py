@@ -11,7 +11,7 @@ from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.slab import Slab
 from latently.distributions.statistics import Moments
 from latently.sequence.emissions.base import Emission, as_slab
-from latently.sequence.inference.chain import SMALL, Array, Chain, Ints
+from latently.sequence.inference.chain import Array, Chain, Ints, width_of
 from latently.sequence.inference.diagonal import DiagonalPlan, diagonal_moments
 
 
@@ -30,7 +30,7 @@ class GaussianEmission(Emission):
         if not self._is_plain(theta, slab):
             return super().log_density(theta, slab)
         L = np.empty((len(slab.X), len(theta.means)))
-        compiled.sequence.emissions.diagonal_densities(slab.X, *theta.diagonal, _width(len(theta.means)), L)
+        compiled.sequence.emissions.diagonal_densities(slab.X, *theta.diagonal, width_of(len(theta.means)), L)
         return L
 
     def fill(self, theta: GaussianParams, slab: Slab, width: tuple[int, ...], b: Array, top: Array) -> None:
@@ -54,17 +54,19 @@ class GaussianEmission(Emission):
         K, d = theta.means.shape
         weight, first, second = np.zeros(K), np.zeros((K, d)), np.zeros((K, d))
         means = theta.diagonal[0]
-        compiled.sequence.emissions.diagonal_moments(slab.X, g, means, _width(K), weight, first, second)
+        compiled.sequence.emissions.diagonal_moments(slab.X, g, means, width_of(K), weight, first, second)
         return diagonal_moments(theta, weight, first, second)
-
-
-def _width(J: int) -> tuple[int, ...]:
-    return (0,) * J if J <= SMALL else ()
 
 
 @dataclass(frozen=True, eq=False)
 class CategoricalEmission(Emission):
     """One column of codes."""
+
+    def log_density(self, theta: Values, X: Array | Slab) -> Array:
+        """Log probabilities (n, K)."""
+        with np.errstate(divide="ignore"):
+            table = np.log(np.vstack([theta.values.T, np.ones(len(theta.values))]))
+        return np.asarray(table[codes_of(as_slab(X).X)])  # that of a missing code, -1, is the last row
 
     def fill(self, theta: Values, slab: Slab, width: tuple[int, ...], b: Array, top: Array) -> None:
         """Probabilities themselves: no logarithm, no exponential."""

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from latently.data.sources.chunks import ChunkSource
@@ -21,7 +21,6 @@ from latently.learn.estimator.unconverged import warn_unconverged
 from latently.sequence import expected_failures as expected
 from latently.sequence.emissions.base import Emission
 from latently.sequence.emissions.start import StartData, check_scales
-from latently.sequence.hmm.criteria import CriteriaMixin
 from latently.sequence.hmm.evaluate import EvaluateMixin
 from latently.sequence.hmm.filtering import FilterMixin
 from latently.sequence.hmm.fit import FitPlan, run, warn_collapsed
@@ -30,7 +29,7 @@ from latently.sequence.hmm.given import GivenMixin
 from latently.sequence.hmm.missing import MissingValuesMixin
 from latently.sequence.hmm.online import OnlineMixin
 from latently.sequence.hmm.paths import PathMixin
-from latently.sequence.hmm.standard_errors import StandardErrorsMixin
+from latently.sequence.hmm.scores import StandardErrorsMixin
 from latently.sequence.hmm.stored import StoredSequences, read_stored
 from latently.sequence.inference import chain as ch
 from latently.sequence.inference.chain import Array, Chain, Ints
@@ -49,7 +48,6 @@ class BaseHMM(
     FilterMixin,
     MissingValuesMixin,
     StandardErrorsMixin,
-    CriteriaMixin,
     OnlineMixin,
     FixedMixin,
     GivenMixin,
@@ -154,13 +152,6 @@ class BaseHMM(
             is_stationary,
         )
 
-    def _given_zeros(self, letter: str, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-        """Where the user has assigned a probability of zero to start from: it is meant to stay."""
-        value = self.__dict__.get("_given", {}).get(self.PARAMETERS[letter])
-        if value is None or letter in self.init_params or np.shape(value) != shape:
-            return np.zeros(shape, dtype=bool)
-        return np.asarray(np.asarray(value) == 0)
-
     def _model(self, X: Array | None = None, labels: Ints | None = None) -> HmmModel:
         return HmmModel(self._emission(X), self._learning_rule(), labels, self.low_memory, self._copies())
 
@@ -195,25 +186,13 @@ class BaseHMM(
         return Chain(start, check_probabilities("transmat_", self.transmat_, (K, K)))
 
     def _params(self) -> Params:
-        return Params(self._chain(), self._theta())
+        return self._once_checked(lambda: Params(self._chain(), self._theta()))  # type: ignore[no-any-return]
 
     def _check(self) -> None:
         """Refuse parameters that are no probabilities, or of the wrong shape."""
         self._params()
 
     # starting
-
-    def _starts(self, letter: str) -> bool:
-        """Whether a parameter gets a starting value."""
-        return letter in self.init_params or not self._has(self.PARAMETERS[letter])
-
-    def _needs_init(self, letter: str) -> bool:
-        name = self.PARAMETERS[letter]
-        if letter in self.init_params:
-            if name in self.__dict__.get("_given", {}):
-                _log.warning("%s was assigned, but will be overwritten because init_params contains %r", name, letter)
-            return True
-        return not self._has(name)
 
     def _init(self, X: Array, lengths: Any = None, rng: Any = None, labels: Ints | None = None) -> None:
         """Set every parameter that is not given to a starting value."""

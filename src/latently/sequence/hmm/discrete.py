@@ -1,6 +1,7 @@
 """CategoricalHMM and PoissonHMM."""
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,20 @@ from latently.sequence.inference.chain import Array
 from latently.sequence.model.transitions import check_prior, check_probabilities
 
 
+class NumberOfSymbols:
+    """`n_features` of a CategoricalHMM: as given, or as found by a fit; None if it is neither."""
+
+    def __get__(self, model: Any, kind: Any = None) -> int | None:
+        own = {} if model is None else model.__dict__
+        found: int | None = own.get("_n_symbols", own.get("_n_features"))
+        return found
+
+    def __set__(self, model: Any, value: int | None) -> None:
+        model.__dict__["_n_features"] = value
+        model.__dict__.pop("_n_symbols", None)
+
+
+@stores_parameters
 class CategoricalHMM(BaseHMM):
     """Hidden Markov model whose states emit one of several symbols, coded 0, 1, 2, ...
 
@@ -61,56 +76,20 @@ class CategoricalHMM(BaseHMM):
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissionprob_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissionprob")
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        startprob_prior: Any = 1.0,
-        transmat_prior: Any = 1.0,
-        *,
-        emissionprob_prior: Any = 1.0,
-        n_features: int | None = None,
-        algorithm: str = "viterbi",
-        random_state: Any = None,
-        n_iter: int = 10,
-        tol: float = 1e-2,
-        verbose: Any = False,
-        params: str = "ste",
-        init_params: str = "ste",
-        implementation: str = "log",
-        startprob: Any = None,
-        transmat: Any = None,
-        fixed: Any = None,
-        n_init: int = 1,
-        low_memory: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.startprob_prior = startprob_prior
-        self.transmat_prior = transmat_prior
-        self.emissionprob_prior = emissionprob_prior
-        self.n_features = n_features
-        self.algorithm = algorithm
-        self.random_state = random_state
-        self.n_iter = n_iter
-        self.tol = tol
-        self.verbose = verbose
-        self.params = params
-        self.init_params = init_params
-        self.implementation = implementation
-        self.startprob = startprob
-        self.transmat = transmat
-        self.fixed = fixed
-        self.n_init = n_init
-        self.low_memory = low_memory
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of symbols: as given, or as found by a fit."""
-        return self.__dict__.get("_n_symbols", self.__dict__.get("_n_features"))
-
-    @n_features.setter
-    def n_features(self, value: int | None) -> None:
-        self.__dict__["_n_features"] = value
-        self.__dict__.pop("_n_symbols", None)
+    n_components: int = 1
+    startprob_prior: Any = 1.0
+    transmat_prior: Any = 1.0
+    _: KW_ONLY
+    emissionprob_prior: Any = 1.0
+    n_features: Any = NumberOfSymbols()
+    algorithm: str = "viterbi"
+    random_state: Any = None
+    n_iter: int = 10
+    tol: float = 1e-2
+    verbose: Any = False
+    params: str = "ste"
+    init_params: str = "ste"
+    implementation: str = "log"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters as they were given: `n_features` too, even if a fit has found it."""
@@ -120,7 +99,7 @@ class CategoricalHMM(BaseHMM):
         if X.shape[1] != 1:
             raise ValueError(f"X has {X.shape[1]} features, but a CategoricalHMM reads a single column of codes")
         check_whole(X, "symbols are coded as whole numbers 0, 1, 2, ...")
-        C = self.__dict__["_n_features"] if reset else np.shape(self._table())[1]
+        C = self.__dict__["_n_features"] if reset else self._params().theta.values.shape[1]
         if C is None:
             return X
         unseen = X >= C
@@ -161,6 +140,9 @@ class CategoricalHMM(BaseHMM):
         for k in np.flatnonzero(~np.isnan(rows).all(axis=1)):
             block = block.with_fixed(len(rows), int(k), (0,), {"probabilities": rows[k]})
         return CategoricalEmission(block, np.arange(self.n_components), "e" in self.params)
+
+    def _plain_emission(self) -> CategoricalEmission:
+        return CategoricalEmission(CategoryBlock((0,), ("0",)), np.arange(self.n_components))
 
     def _theta(self) -> Values:
         return Values(self._table())
@@ -254,6 +236,10 @@ class PoissonHMM(BaseHMM):
             block = block.with_fixed(len(rates), k, (c,), {"rate": rates[k, c]})
         return Emission(block, np.arange(self.n_components), "l" in self.params)
 
+    def _plain_emission(self) -> Emission:
+        d = np.shape(self.lambdas_)[1]
+        return Emission(CountBlock(tuple(range(d)), tuple(map(str, range(d)))), np.arange(self.n_components))
+
     def _theta(self) -> Values:
         self._need("lambdas_")
         rates = np.atleast_2d(np.asarray(self.lambdas_, dtype=np.float64))
@@ -278,6 +264,8 @@ class PoissonHMM(BaseHMM):
 
 def check_whole(X: Array, rule: str) -> None:
     """Refuse numbers that are negative or not whole; the error names the first of them."""
+    if ((X >= 0) & (np.floor(X) == X)).all():
+        return
     negative = X < 0
     wrong = negative if negative.any() else ~np.isnan(X) & (np.floor(X) != X)
     if wrong.any():

@@ -235,7 +235,7 @@ class FilterMixin:
         L, lengths_, chain = self._densities(X, lengths)  # type: ignore[attr-defined]
         with np.errstate(divide="ignore"):
             log_belief = np.log(self._belief(X, lengths))
-        found = looking_ahead(log_belief, L, lengths_, lag, chain.logs()[1])
+        found = looking_ahead(log_belief, L, lengths_, lag, chain.logs[1])
         return np.asarray(self._merged(found))  # type: ignore[attr-defined]
 
     def predict_next(self, X: Any, steps: int = 1) -> Forecast:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from latently.data.sources.chunks import ChunkSource
 from latently.data.sources.sequences import Sequences
 from latently.distributions.probabilities import best_rows
+from latently.learn.checkpoint.checkpoint import is_checkpointing
 from latently.learn.engine.em import Fit, Step, em
 from latently.learn.engine.progress import progress
 from latently.learn.engine.reduce import reducing
@@ -18,6 +19,7 @@ from latently.learn.engine.restarts import best_of
 from latently.learn.estimator.unconverged import warn_of_fit
 from latently.sequence.hmm.stored import StoredSequences
 from latently.sequence.inference.chain import Chain, ImpossibleSequence, first_rows, stationary
+from latently.sequence.model.compiled_fit import climbed
 from latently.sequence.model.hmm import HmmModel, HmmStatistics, ImpossibleRow, Params
 from latently.sequence.model.transitions import ChainRule
 
@@ -101,6 +103,10 @@ def _fit_once(
 
     if plan.monitor is not None:
         plan.monitor._reset()
+    elif isinstance(model, HmmModel) and isinstance(data, Sequences) and not plan.verbose and not is_checkpointing():
+        short = climbed(model, start, data, weights, tol=plan.tol, n_iter=plan.n_iter)
+        if short is not None:
+            return short
     source: ChunkSource
     if isinstance(data, Sequences) and isinstance(model, HmmModel):
         source = data.chunked(weights, len(data.values))  # the model shares out its rows more evenly than chunks can

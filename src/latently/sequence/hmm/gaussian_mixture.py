@@ -101,11 +101,15 @@ class GMMHMM(BaseHMM):
     def _n_columns(self) -> int | None:
         return np.shape(self.means_)[-1] if self._has("means_") else None
 
+    @property
+    def _kind(self) -> Any:
+        """Kind of covariance of the Gaussians: "tied" is within a state, one full matrix for each."""
+        return "full" if self.covariance_type == "tied" else self.covariance_type
+
     def _emission(self, X: Array | None) -> Emission:
         d = X.shape[1] if X is not None else np.shape(self.means_)[-1]
-        kind = {"tied": "full"}.get(self.covariance_type, self.covariance_type)
-        inner = gaussian_block(d, kind, self._prior(d), None if X is None else Floor.of(X), self.params)
-        if found := self._constraints(kind, d):
+        inner = gaussian_block(d, self._kind, self._prior(d), None if X is None else Floor.of(X), self.params)
+        if found := self._constraints(d):
             inner = FixedGaussianBlock(**vars(inner), constraints=found)
         weights = check_prior("weights_prior", self.weights_prior, (self.n_components, self.n_mix))
         is_tied = self.covariance_type == "tied"
@@ -113,14 +117,18 @@ class GMMHMM(BaseHMM):
         block = GaussianMixtures(inner.columns, inner.names, inner, is_tied, weights, self.params, fixed)
         return Emission(block, np.arange(self.n_components))
 
-    def _constraints(self, kind: Any, d: int) -> Constraints | None:
+    def _plain_emission(self) -> Emission:
+        inner = gaussian_block(np.shape(self.means_)[-1], self._kind)
+        return Emission(GaussianMixtures(inner.columns, inner.names, inner), np.arange(self.n_components))
+
+    def _constraints(self, d: int) -> Constraints | None:
         """What is fixed of the K * M Gaussians; None if nothing is."""
         given, G, M = dict[str, Array](), self.n_components * self.n_mix, self.n_mix
         if self._fixed("means") is not None:
             given["means"] = self._fixed_rows("means", M, d).reshape(G, d)
         if self._fixed("covariances") is not None:
             given["covariances"] = self._by_gaussian(self._fixed_rows("covariances", *self._covariance_shape(d)))
-        return read_constraints(given, None, None, kind=kind, k=G, d=d)
+        return read_constraints(given, None, None, kind=self._kind, k=G, d=d)
 
     def _fixed_weights(self) -> Array:
         """(K, M) fixed weights, NaN where they are learnt."""
@@ -185,20 +193,18 @@ class GMMHMM(BaseHMM):
         matrices = kind in ("full", "tied")
         if not np.isfinite(covars).all() or ((np.linalg.eigvalsh(covars) if matrices else covars) <= 0).any():
             raise ValueError(f"covars_ of kind {kind!r} must be positive{' definite' if matrices else ''}")
-        shape: Any = {"tied": "full"}.get(kind, kind)
-        own = GaussianParams.in_own_units(shape, means.reshape(K * M, d), self._by_gaussian(covars))
+        own = GaussianParams.in_own_units(self._kind, means.reshape(K * M, d), self._by_gaussian(covars))
         return Mixtures(weights, own)
 
     def _start_theta(self, data: StartData, rng: np.random.RandomState) -> dict[str, Any]:
         X = data.X
         K, M, kind = self.n_components, self.n_mix, self.covariance_type
-        # "tied" is within a state: one full matrix for each
-        each, shape = self._covariance_shape(X.shape[1]), {"tied": "full"}.get(kind, kind)
+        each = self._covariance_shape(X.shape[1])
         if self._starts("m"):
             means = matched_within(nested_means(data, K, M, rng), self._fixed_rows("means", M, X.shape[1]))
         else:
             means = np.asarray(self.means_, dtype=np.float64)
-        flat = covariance_start(X, means, shape, K if kind == "tied" else K * M, self.min_covar)
+        flat = covariance_start(X, means, self._kind, K if kind == "tied" else K * M, self.min_covar)
         covars = known(self._fixed("covariances"), flat.reshape(K, *each))
         weights = filled_rows(np.full((K, M), 1 / M), self._fixed_weights())
         return {"weights_": weights, "means_": means, "covars_": covars}

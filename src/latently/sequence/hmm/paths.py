@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from latently.sequence.inference import chain as ch
-from latently.sequence.inference.chain import Array, Ints
+from latently.sequence.inference.chain import Array, Ints, parts_of
 from latently.sequence.inference.forward_backward import smooth
 from latently.sequence.inference.viterbi import best_paths
 from latently.sequence.model import runs
@@ -127,11 +127,6 @@ class PathMixin:
 def apart(pairs: list[tuple[Array, Ints]]) -> tuple[list[Array], list[Ints]]:
     """Log probabilities and paths apart, each with an entry for each sequence."""
     return [logs for logs, _ in pairs], [paths for _, paths in pairs]
-
-
-def parts_of(rows: Array, lengths: Ints) -> list[Array]:
-    """The rows of each sequence."""
-    return np.split(rows, np.cumsum(lengths)[:-1])
 
 
 def check_n_best(n: int) -> None:

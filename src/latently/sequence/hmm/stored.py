@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.sources.chunks import ChunkSource
 from latently.learn.estimator.table import read_source, seeds
-from latently.sequence.inference.chain import Array, Ints
+from latently.sequence.inference.chain import Array, Ints, parts_of
+from latently.sequence.model.hmm import lengths_of
 
 # Of sequences that are not in memory, so much is looked at for a start.
 START_BYTES = 1 << 26
@@ -54,18 +55,14 @@ def _part(source: ChunkSource, share: float, rng: np.random.RandomState | None) 
     kept: list[Array] = []
     extremes: dict[tuple[int, bool], Array] = {}
     for chunk in source:
-        sizes = _lengths(chunk)
+        sizes = lengths_of(chunk)
         drawn = np.ones(len(sizes), bool) if rng is None else rng.uniform(size=len(sizes)) < share
         X = np.asarray(chunk.X, dtype=np.float64)
-        kept += [part for part, keep in zip(np.split(X, np.cumsum(sizes)[:-1]), drawn, strict=True) if keep]
+        kept += [part for part, keep in zip(parts_of(X, sizes), drawn, strict=True) if keep]
         if rng is not None:
             _note_extremes(X, extremes)
     kept += [row[None] for row in extremes.values()]
     return np.concatenate(kept), np.array([len(part) for part in kept], dtype=np.int64)
-
-
-def _lengths(chunk: Chunk) -> Ints:
-    return np.array([chunk.n_rows]) if chunk.lengths is None else chunk.lengths
 
 
 def _note_extremes(X: Array, known: dict[tuple[int, bool], Array]) -> None:

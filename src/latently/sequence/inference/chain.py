@@ -5,6 +5,7 @@ Nothing here knows what the observations are: a `Chain` and a function that give
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,12 @@ class Chain:
         """Number of states."""
         return len(self.start)
 
-    @property
+    @cached_property
     def width(self) -> tuple[int, ...]:
-        """A tuple of as many zeros as there are states, for the kernels; empty if they are many."""
-        return (0,) * self.n_states if self.n_states <= SMALL else ()
+        """See `width_of`."""
+        return width_of(self.n_states)
 
-    @property
+    @cached_property
     def can_lose_states(self) -> bool:
         """Whether a transition is (nearly) impossible, so that an underflow may lose a state for good."""
         return bool(self.transition.min() < 1e-100)
@@ -62,6 +63,7 @@ class Chain:
         """Probabilities of where the chain is when a state has just been entered."""
         return np.asarray(np.eye(self.n_states)[state])
 
+    @cached_property
     def logs(self) -> tuple[Array, Array]:
         """Log probabilities; -inf for zero."""
         with np.errstate(divide="ignore"):
@@ -71,6 +73,16 @@ class Chain:
 def first_rows(lengths: Ints) -> Ints:
     """Index of the first row of each sequence."""
     return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+
+
+def parts_of(rows: NDArray[Any], lengths: Ints) -> list[NDArray[Any]]:
+    """The rows of each sequence."""
+    return np.split(rows, np.cumsum(lengths)[:-1])
+
+
+def width_of(K: int) -> tuple[int, ...]:
+    """A tuple of as many zeros as there are states, for the kernels; empty if they are many."""
+    return (0,) * K if K <= SMALL else ()
 
 
 def exponentiate(L: Array, width: tuple[int, ...]) -> Array:
@@ -147,17 +159,21 @@ def forward(chain: Chain, density: LogDensity, lengths: Ints) -> Filtered:
 def log_forward(chain: Chain, L: Array) -> tuple[Array, int]:
     """Log forward rows of one sequence, and the first impossible row or -1."""
     la = np.empty_like(L)
-    log_start, log_A = chain.logs()
+    log_start, log_A = chain.logs
     return la, int(compiled.sequence.log_space.log_forward(L, log_start, chain.transition, log_A, la))
 
 
 def n_best(chain: Chain, L: Array, n: int) -> tuple[Array, Ints]:
     """Log joint probabilities (n,) and paths (n, T) of the n best paths of one sequence, best first."""
+    return n_best_paths(*chain.logs, L, n)
+
+
+def n_best_paths(log_start: Array, moves: Array, L: Array, n: int, inputs: Array | None = None) -> tuple[Array, Ints]:
+    """What `n_best` gives, for `moves` and `inputs` as in `viterbi.with_pointers`."""
     T, K = L.shape
-    log_start, log_A = chain.logs()
     paths, logs = np.empty((n, T), dtype=np.int64), np.empty(n)
     pointers = np.empty((T, K, n), dtype=np.int32)
-    compiled.sequence.paths.n_best(L, log_start, log_A, np.empty((2, K, n)), pointers, paths, logs)
+    compiled.sequence.paths.n_best(L, log_start, moves, np.empty((2, K, n)), pointers, paths, logs, inputs)
     there = logs > -np.inf
     return logs[there], paths[there]
 
@@ -167,17 +183,26 @@ def sample_paths(chain: Chain, L: Array, n: int, rng: np.random.RandomState) -> 
     la, bad = log_forward(chain, L)
     if bad >= 0:
         raise ImpossibleSequence(0, bad)
-    paths = np.empty((n, len(L)), dtype=np.int64)
-    compiled.sequence.paths.sample_back(la, chain.logs()[1], rng.uniform(size=paths.shape), paths)
+    return drawn_back(la, chain.logs[1], n, rng)
+
+
+def drawn_back(la: Array, moves: Array, n: int, rng: np.random.RandomState, inputs: Array | None = None) -> Ints:
+    """Paths (n, T) of one sequence with log forward rows (T, K); `moves` and `inputs` as in `viterbi.with_pointers`."""
+    paths = np.empty((n, len(la)), dtype=np.int64)
+    compiled.sequence.paths.sample_back(la, moves, rng.uniform(size=paths.shape), paths, inputs)
     return paths
 
 
 def path_log_prob(chain: Chain, L: Array, lengths: Ints, path: Ints) -> Array:
     """Log joint probability of each sequence and a given path."""
-    log_start, log_A = chain.logs()
+    log_start, log_A = chain.logs
+    return joint_log_prob(log_start, log_A[path[:-1], path[1:]], L, lengths, path)
+
+
+def joint_log_prob(log_start: Array, steps: Array, L: Array, lengths: Ints, path: Ints) -> Array:
+    """Log joint probability of each sequence and a given path, whose steps have log probabilities (n - 1,)."""
     starts = first_rows(lengths)
     terms = L[np.arange(len(L)), path]
-    steps = log_A[path[:-1], path[1:]]
     steps[starts[1:] - 1] = 0.0  # no transition from one sequence to the next
     terms[1:] += steps
     terms[starts] += log_start[path[starts]]

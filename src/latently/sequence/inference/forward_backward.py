@@ -74,8 +74,9 @@ def forward_backward(
         else:
             block = int(np.ceil(np.sqrt(sizes[0]))) if little_memory else even_blocks(int(sizes[0]), 2 * most)
             found = blocked_forward_backward(job, int(places[0]), int(sizes[0]), block, buffers, keep=not little_memory)
-        undone = ExpectedCounts.empty(job.chain.n_states, np.array([np.nan]))
-        return _in_logs(undone if found is None else found, job, places, sizes, first)
+        if found is None:
+            found = ExpectedCounts.empty(job.chain.n_states, np.array([np.nan]))
+        return _in_logs(found, job, places, sizes, first)
 
     return total(side_by_side(one, groups))
 
@@ -108,7 +109,7 @@ def _in_logs(found: ExpectedCounts, job: Job, places: Ints, lengths: Ints, numbe
     undone = np.flatnonzero(np.isnan(logs)).tolist()
     if not undone:
         return found
-    log_start, log_A = job.chain.logs()
+    log_start, log_A = job.chain.logs
     for s in undone:
         i, j = int(places[s]), int(places[s] + lengths[s])
         weight = 1.0 if job.weights is None else float(job.weights[i])

@@ -22,7 +22,7 @@ def best_paths(chain: Chain, density: LogDensity, lengths: Ints) -> tuple[Array,
     Of paths that are equally probable it is the one with the lowest last state, of those the one with the lowest
     state before that, and so on.
     """
-    log_start, log_A = chain.logs()
+    log_start, log_A = chain.logs
     log_At = np.ascontiguousarray(log_A.T)
 
     def decode(a: int, b: int, sizes: Ints, path: Ints, logs: Array) -> None:

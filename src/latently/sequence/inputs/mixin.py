@@ -8,8 +8,7 @@ from sklearn.utils import check_random_state
 
 from latently.sequence.hmm.filtering import Dynamics, Forecast, forecast
 from latently.sequence.hmm.paths import apart, check_n_best
-from latently.sequence.hmm.scores import standard_errors
-from latently.sequence.hmm.standard_errors import natural_emissions
+from latently.sequence.hmm.scores import natural_emissions, standard_errors
 from latently.sequence.inference.chain import Array, Ints
 from latently.sequence.inputs import transitions as inp
 from latently.sequence.inputs.fit import InputsFit

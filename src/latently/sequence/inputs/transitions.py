@@ -12,8 +12,16 @@ from latently.distributions.probabilities import best_rows
 from latently.learn.engine.protocol import Statistics
 from latently.sequence.emissions.base import Emission
 from latently.sequence.hmm.filtering import looking_ahead
-from latently.sequence.hmm.paths import parts_of
-from latently.sequence.inference.chain import Array, ImpossibleSequence, Ints, first_rows
+from latently.sequence.inference.chain import (
+    Array,
+    ImpossibleSequence,
+    Ints,
+    drawn_back,
+    first_rows,
+    joint_log_prob,
+    n_best_paths,
+    parts_of,
+)
 from latently.sequence.inference.viterbi import in_groups, with_pointers
 from latently.sequence.inputs.table import Columns, Units
 from latently.sequence.model.hmm import ImpossibleRow, as_doubles, lengths_of, mask
@@ -186,25 +194,15 @@ def best_paths(params: InputParams, L: Array, U: Array, lengths: Ints) -> tuple[
 
 def n_best(params: InputParams, L: Array, U: Array, lengths: Ints, n: int) -> list[tuple[Array, Ints]]:
     """Log joint probabilities (n,) and paths (n, T) of the n best paths of each sequence, best first."""
-    pairs, K = [], L.shape[1]
-    for rows, own in zip(parts_of(L, lengths), parts_of(U, lengths), strict=True):
-        logs, paths = np.empty(n), np.empty((n, len(rows)), dtype=np.int64)
-        pointers = np.empty((len(rows), K, n), dtype=np.int32)
-        compiled.sequence.paths.n_best(
-            rows, params.log_start, params.coef, np.empty((2, K, n)), pointers, paths, logs, own
-        )
-        pairs.append((logs[logs > -np.inf], paths[logs > -np.inf]))
-    return pairs
+    pairs = zip(parts_of(L, lengths), parts_of(U, lengths), strict=True)
+    return [n_best_paths(params.log_start, params.coef, rows, n, own) for rows, own in pairs]
 
 
 def sample_paths(params: InputParams, L: Array, U: Array, lengths: Ints, n: int, rng: np.random.RandomState) -> Ints:
     """Paths (n, rows) of all sequences, drawn from their posterior."""
-    la, drawn = forward(params, L, U, lengths)[1], []
-    for rows, own in zip(parts_of(la, lengths), parts_of(U, lengths), strict=True):
-        paths = np.empty((n, len(rows)), dtype=np.int64)
-        compiled.sequence.paths.sample_back(rows, params.coef, rng.uniform(size=paths.shape), paths, own)
-        drawn.append(paths)
-    return np.hstack(drawn)
+    la = forward(params, L, U, lengths)[1]
+    pairs = zip(parts_of(la, lengths), parts_of(U, lengths), strict=True)
+    return np.hstack([drawn_back(rows, params.coef, n, rng, own) for rows, own in pairs])
 
 
 def fixed_lag(params: InputParams, L: Array, U: Array, lengths: Ints, lag: int) -> Array:
@@ -214,14 +212,9 @@ def fixed_lag(params: InputParams, L: Array, U: Array, lengths: Ints, lag: int) 
 
 def path_log_prob(params: InputParams, L: Array, U: Array, lengths: Ints, path: Ints) -> Array:
     """Log joint probability of each sequence and a given path."""
-    starts = first_rows(lengths)
-    terms = L[np.arange(len(L)), path]
     logits = np.einsum("njp,np->nj", params.coef[path[:-1]], U[1:])
-    moves = special.log_softmax(logits, axis=1)[np.arange(len(logits)), path[1:]]
-    moves[starts[1:] - 1] = 0.0  # no transition from one sequence to the next
-    terms[1:] += moves
-    terms[starts] += params.log_start[path[starts]]
-    return np.asarray(np.add.reduceat(terms, starts))
+    steps = special.log_softmax(logits, axis=1)[np.arange(len(logits)), path[1:]]
+    return joint_log_prob(params.log_start, steps, L, lengths, path)
 
 
 def transition(coef: Array, u: Array) -> Array:

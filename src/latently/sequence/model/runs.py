@@ -11,13 +11,12 @@ so that the probabilities of all paths sum to one.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
 
 from latently import compiled
-from latently.sequence.inference.chain import Array, ImpossibleSequence, Ints, log_forward
+from latently.sequence.inference.chain import Array, ImpossibleSequence, Ints, log_forward, parts_of
 from latently.sequence.inference.forward_backward import smooth
 from latently.sequence.model.durations import log_durations
 from latently.sequence.model.semi_markov import SemiChain
@@ -64,7 +63,7 @@ class Runs:
 
 def runs_of(chain: SemiChain, length: int) -> Runs:
     """Probabilities of runs that are no longer than a sequence of this length."""
-    start, A = chain.plain.logs()
+    start, A = chain.plain.logs
     p = [log_durations(part, chain.longest) for part in chain.durations]
     again = np.diagonal(A)
     M = length if np.isfinite(again).any() else min(length, chain.longest)
@@ -95,12 +94,12 @@ def per_state(chain: SemiChain, L: Array) -> Array:
 def decode(chain: SemiChain, L: Array, lengths: Ints, algorithm: str) -> tuple[Array, Ints]:
     """Log joint probability (S,) of each sequence with its path, and the paths (n,); see `PathMixin.decode`."""
     rows, runs = per_state(chain, L), runs_of(chain, int(lengths.max()))
-    parts: list[Any] = np.split(rows, np.cumsum(lengths)[:-1])
+    parts = parts_of(rows, lengths)
     if algorithm == "map":
         K, D = chain.plain.n_states, chain.longest
         posterior = smooth(chain, lambda a, b: L[a:b].copy(), lengths).posterior
         path = posterior.reshape(-1, K, D).sum(axis=2).argmax(axis=1)
-        each = zip(parts, np.split(path, np.cumsum(lengths)[:-1]), strict=True)
+        each = zip(parts, parts_of(path, lengths), strict=True)
         return np.array([runs.path_log_prob(*pair) for pair in each]), path
     logs, paths = np.empty(len(parts)), []
     for s, part in enumerate(parts):
@@ -116,4 +115,4 @@ def decode(chain: SemiChain, L: Array, lengths: Ints, algorithm: str) -> tuple[A
 def n_best(chain: SemiChain, L: Array, lengths: Ints, n: int) -> list[tuple[Array, Ints]]:
     """Log joint probabilities and paths of the n best paths of each sequence."""
     rows, runs = per_state(chain, L), runs_of(chain, int(lengths.max()))
-    return [runs.best(part, n) for part in np.split(rows, np.cumsum(lengths)[:-1])]
+    return [runs.best(part, n) for part in parts_of(rows, lengths)]

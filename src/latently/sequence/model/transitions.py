@@ -1,6 +1,7 @@
 """How the chain of a hidden Markov model is learnt: priors, fixed entries, a stationary start."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ def check_probabilities(name: str, values: Any, shape: tuple[int, ...]) -> Array
         raise ValueError(f"{name} must have shape {shape}, not {p.shape}")
     sums = np.atleast_1d(p.sum(axis=-1))
     wrong = ~(np.abs(sums - 1.0) <= _SUM_TO_ONE)
-    if not p.min(initial=0.0) >= 0 or wrong.any():
+    if wrong.any() or not p.min(initial=0.0) >= 0:
         if not np.isfinite(p).all() or (p < 0).any():
             raise ValueError(f"{name} must be finite and not negative, got {p.tolist()}")
         row = int(np.argmax(wrong))
@@ -74,6 +75,16 @@ class ChainRule:
     learn: str = "st"
     is_stationary: bool = False
 
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether no probability is fixed, not even by the others."""
+        return not self.is_stationary and bool(np.isnan(self.start).all() and np.isnan(self.transition).all())
+
+    @property
+    def excess(self) -> tuple[Array, Array]:
+        """(K,) and (K, K) numbers that the priors add to the expected counts; zero for what is not learnt."""
+        return ("s" in self.learn) * (self.start_prior - 1), ("t" in self.learn) * (self.transition_prior - 1)
+
     def update(self, chain: Chain, first: Array, transitions: Array) -> Chain:
         """Posterior mode, given expected first states and transitions."""
         start, A = chain.start, chain.transition
@@ -107,7 +118,7 @@ class ChainRule:
 
     def _stationary_update(self, old: Array, closed: Array, first: Array, transitions: Array) -> Array:
         """Transitions that are best when they also have to explain the first states."""
-        counts = np.maximum(transitions + self.transition_prior - 1, 0.0)
+        counts = np.maximum(transitions + (self.transition_prior - 1), 0.0)
         free = np.isnan(self.transition)
 
         def unpack(x: Array) -> Array:

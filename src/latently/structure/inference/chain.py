@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from latently import compiled
 from latently.sequence.inference.blocked import Job
-from latently.sequence.inference.chain import Chain, n_best
+from latently.sequence.inference.chain import Chain, n_best_paths
 from latently.sequence.inference.forward_backward import forward_backward
 from latently.sequence.inference.viterbi import in_groups, with_pointers
 from latently.structure.inference.forest import Forest
@@ -61,14 +61,6 @@ class Chains:
 
     def best(self, U: Array, P: Array, k: int) -> list[NDArray[Any]]:
         """The k best labels of each item, by the Viterbi algorithm with k paths."""
-        chain = _ScoreChain(np.ones(U.shape[1]), P[0])
-        starts = self.layout.starts
-        return [n_best(chain, U[a : a + m], k)[1] for a, m in zip(starts, self.layout.lengths, strict=True)]
-
-
-class _ScoreChain(Chain):
-    """Transitions that are given as scores: their logarithms are never taken."""
-
-    def logs(self) -> tuple[Array, Array]:
-        """Zeros, and the scores."""
-        return np.zeros_like(self.start), np.ascontiguousarray(self.transition)
+        start, moves = np.zeros(U.shape[1]), np.ascontiguousarray(P[0])  # scores, not logarithms of probabilities
+        items = zip(self.layout.starts, self.layout.lengths, strict=True)
+        return [n_best_paths(start, moves, U[a : a + m], k)[1] for a, m in items]

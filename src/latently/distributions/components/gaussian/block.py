@@ -97,7 +97,10 @@ class GaussianBlock(Block):
         if self.floor is None:
             return covariances
         if self.kind in ("full", "tied"):
-            found = [self.floor.constrained(c) for c in covariances.reshape(-1, *covariances.shape[-2:])]
+            even = (covariances + np.swapaxes(covariances, -1, -2)) / 2
+            if self.floor.is_clear(even):
+                return np.asarray(even)
+            found = [self.floor.constrained(c) for c in even.reshape(-1, *even.shape[-2:])]
             return np.array(found).reshape(covariances.shape)
         return self.floor.raised(covariances) if self.kind == "diag" else self.floor.raised_together(covariances)
 

@@ -113,11 +113,16 @@ class GaussianMixtures(Block):
 
     def log_density(self, theta: Mixtures, slab: Slab, out: Array) -> None:
         """Add the log densities."""
-        out += special.logsumexp(self._joint(theta, slab), axis=1)
+        joint = self._joint(theta, slab)
+        top = joint.max(axis=1)
+        out += top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
 
     def _shares(self, theta: Mixtures, slab: Slab, R: Array) -> Array:
         """(K, M, n) responsibilities of the Gaussians."""
-        return np.asarray(special.softmax(self._joint(theta, slab), axis=1) * R[:, None])
+        shares = self._joint(theta, slab)
+        shares = np.exp(shares - shares.max(axis=1, keepdims=True))
+        shares *= (R / shares.sum(axis=1))[:, None]
+        return np.asarray(shares)
 
     def expect(self, theta: Mixtures, slab: Slab, R: Array) -> MixtureMoments:
         """Counts and moments of all Gaussians."""

@@ -84,8 +84,10 @@ class GaussianParams:
     @cached_property
     def variances(self) -> Array:
         """(k, d) variances of the columns."""
-        if not self.is_matrix:
-            return np.ascontiguousarray(self.covariances.reshape(len(self.means), -1) * np.ones_like(self.means))
+        if self.kind == "diag":
+            return np.ascontiguousarray(self.covariances)
+        if self.kind == "spherical":
+            return self.covariances[:, None] * np.ones_like(self.means)
         own = np.diagonal(self.covariances, axis1=-2, axis2=-1)
         return np.array(np.broadcast_to(own, self.means.shape))
 

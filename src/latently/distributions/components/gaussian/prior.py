@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,12 @@ class GaussianPrior:
     power: Array = field(default_factory=_nothing)  # (), or (d,) for diag
     constant: float = 0.0
 
-    @property
+    @cached_property
     def pulls(self) -> bool:
         """Whether it says anything about the means."""
         return bool((self.kappa > 0).any())
 
-    @property
+    @cached_property
     def shapes(self) -> bool:
         """Whether it gives every covariance some rows."""
         return bool((self.power > 0).all())
