@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import TINY, FloatArray
 from latently.learn.engine.em import Hook
-from latently.learn.engine.reduce import mapping, reducing, single_threaded_blas
+from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.estimator.online import nearest_order, refuse_other, refuse_strangers, weight_left
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.sums import summing
@@ -361,8 +361,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         with np.errstate(over="ignore", invalid="ignore"):
             if len(table.source) == 1:  # type: ignore[arg-type]
-                with single_threaded_blas():
-                    cost = sum(map(one, table.source))
+                cost = sum(map(one, table.source))
             else:
                 with mapping(table.source) as over_chunks:
                     cost = sum(over_chunks(one))

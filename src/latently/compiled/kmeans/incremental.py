@@ -21,6 +21,8 @@ import math
 import numpy as np
 from numba import njit
 
+FEW = 8  # up to so many centres, products are sums row by row
+
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def advance(X, weights, origin, unit, C, shift, scratch, fast, labels, slack, sums, counts):
@@ -144,7 +146,10 @@ def nearest_by_product(X, who, origin, unit, C, fast, gap, owner):
     m = len(who)
     narrow(X, who, origin, unit, Z, norms)
     values = table[: len(tilt) * m].reshape(len(tilt), m)
-    np.dot(tilt, Z[:m].T, values)
+    if len(tilt) <= FEW:
+        few_products(tilt, Z, values)
+    else:
+        np.dot(tilt, Z[:m].T, values)
     two_least(values, least, other, near)
     # A squared distance |y|^2 - 2 c.y + |c|^2 suffers some d roundings of numbers up to (|y| + |c|)^2.
     bound_gaps(m, 6.1e-8 * (X.shape[1] + 16), widest[0], norms, least, other, gap)
@@ -165,6 +170,17 @@ def narrow(X, who, origin, unit, Z, norms):
             Z[q, j] = y
             norm += y * y
         norms[q] = norm
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def few_products(tilt, Z, values):
+    """Products of rows with a few centres, for which BLAS would make room for more."""
+    for q in range(values.shape[1]):
+        for k in range(len(tilt)):
+            total = np.float32(0.0)
+            for j in range(tilt.shape[1]):
+                total += tilt[k, j] * Z[q, j]
+            values[k, q] = total
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)

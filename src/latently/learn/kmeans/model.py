@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk
+from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.protocol import Reduce, Statistics
 from latently.learn.kmeans.groups import Groups, Packed
 from latently.learn.kmeans.rows import (
@@ -186,9 +187,11 @@ class LloydModel:
     ) -> tuple[float, Array, Array, Array]:
         d = X.shape[1]
         fast = products(K, d)
-        owner, who = np.empty((2, len(fast[2])), np.int64)
-        work, origin = (np.empty(len(fast[2])), owner, who, np.empty(d)), self.frame.origin
-        cost = compiled.kmeans.incremental.label(X, weights, origin, self.frame.unit, places, fast, work, labels, sums)
+        B = len(fast[2])
+        work = (np.empty(B), *np.empty((2, B), np.int64), np.empty(d))
+        table = X, weights, self.frame.origin, self.frame.unit
+        with single_threaded_blas():
+            cost = compiled.kmeans.incremental.label(*table, places, fast, work, labels, sums)
         weight, first = sums[:K, -1].copy(), sums[:K, :d].copy()
         return cost, weight, weight[:, None], first
 

@@ -27,7 +27,7 @@ DIRECT_WORK = 256
 _CHUNK_WORK, _LEAST_ROWS = 1 << 24, 4096
 # From so many columns, and multiplications per row, distances are best taken from matrix products.
 PRODUCT_COLUMNS, PRODUCT_WORK = 24, 256
-_PRODUCT_VALUES = 1 << 16
+_PRODUCT_VALUES = 1 << 15
 _CACHED_VALUES = 1 << 15
 _LONG_ROWS = 13
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
@@ -64,7 +64,7 @@ def most_rows(work: int) -> int:
 
 def rows_at_once(work: int) -> int:
     """Rows of a chunk of one pass: two threads share what takes some tenths of a millisecond."""
-    return min(4 * CHUNK_ROWS, max(_LEAST_ROWS // 4, _CHUNK_WORK // 4 // work))
+    return min(4 * CHUNK_ROWS, max(_LEAST_ROWS // 8, _CHUNK_WORK // 8 // work))
 
 
 def read_table(
