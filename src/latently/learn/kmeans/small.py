@@ -46,9 +46,7 @@ def small_draws(k: int, starts: Sequence[np.random.RandomState]) -> npt.NDArray[
     return np.array([rng.uniform(size=1 + (k - 1) * tries) for rng in starts])
 
 
-def small_runs(
-    settings: Any, table: Table, frame: Frame, k: int, draws: npt.NDArray[np.float64]
-) -> list[Run] | None:
+def small_runs(settings: Any, table: Table, frame: Frame, k: int, draws: npt.NDArray[np.float64]) -> list[Run] | None:
     """A run from a k-means++ start for each row of draws; None if they need to be taken step by step.
 
     That is so where a cluster has no rows, or rows that are the same leave nothing to draw from.
