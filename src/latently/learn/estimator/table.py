@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from numpy.random.bit_generator import ISeedSequence
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data

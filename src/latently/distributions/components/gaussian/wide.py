@@ -4,6 +4,7 @@ A whitened row U' z of an upper triangular root U takes only the first coordinat
 taken in bands, those of all components side by side. What is left out are products with zeros.
 """
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -39,9 +40,9 @@ def banded_joint(params: GaussianParams, X: Array, joint: Array) -> None:
 
 
 def _bands(params: GaussianParams) -> Iterator[Array]:
-    """(1 + stop, k * width) minus the whitened means, and below them some columns of all roots, down to the diagonal."""
+    """(1 + stop, k * width) minus the whitened means, and some columns of all roots, down to the diagonal."""
     edges = np.arange(_BANDS + 1) * params.means.shape[1] // _BANDS
-    for first, stop in zip(edges[:-1], edges[1:], strict=True):
+    for first, stop in itertools.pairwise(edges):
         means, roots = params.whitened_means[:, None, first:stop], params.roots[:, :stop, first:stop]
         whole = np.concatenate([-means, roots], axis=1)
         yield whole.transpose(1, 0, 2).reshape(1 + stop, -1)
