@@ -137,10 +137,9 @@ def other_calls() -> list[Call]:
     found += [pair("GaussianMixture", "predict", blobs, *shape, 6.0) for shape in ((300, 30, 3), (2_000, 300, 3))]
     found += [pair("GaussianMixture", "score_samples", blobs, 5_000, 64, 5, 6.0)]
     found += [pair("GaussianMixture", "fit", blobs, 5_000, 30, 20, 2.0)]
-    return found + [
-        pair("GaussianNB", "fit", labelled, 1_000, 300, 2),
-        pair("GaussianNB", "predict", labelled, 5_000, 100, 20),
-    ]
+    found += [pair("GaussianNB", "fit", labelled, 1_000, 300, 2)]
+    found += [pair("GaussianNB", "predict", labelled, 5_000, 100, 20)]
+    return found
 
 
 def ask(make: Callable[[], Any], verb: str, data: tuple[Any, ...]) -> Callable[[], Any]:
