@@ -126,6 +126,19 @@ def calls() -> list[Call]:
         for shape in ((300, 4, 3), (100_000, 20, 5), (1_000_000, 8, 4))
         for verb in ("fit", "predict_proba")
     ]
+    return found + other_calls()
+
+
+def other_calls() -> list[Call]:
+    """Calls of shapes that no kernel is made for."""
+    wide = ((1_000, 300, 5), (2_000, 50, 20), (5_000, 100, 5), (20_000, 64, 50))
+    found = [pair("KMeans", verb, blobs, *shape, 2.0) for shape in wide for verb in ("fit", "predict")]
+    found += [pair("KMeans", "transform", blobs, *shape, 2.0) for shape in ((1_000, 300, 5), (20_000, 13, 20))]
+    found += [pair("GaussianMixture", "predict", blobs, *shape, 6.0) for shape in ((300, 30, 3), (2_000, 300, 3))]
+    found += [pair("GaussianMixture", "score_samples", blobs, 5_000, 64, 5, 6.0)]
+    found += [pair("GaussianMixture", "fit", blobs, 5_000, 30, 20, 2.0)]
+    found += [pair("GaussianNB", "fit", labelled, 1_000, 300, 2)]
+    found += [pair("GaussianNB", "predict", labelled, 5_000, 100, 20)]
     return found
 
 

@@ -10,6 +10,7 @@ from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.open import as_source
 from latently.distributions.components.gaussian.frame import frame_of
 from latently.distributions.components.gaussian.params import GaussianParams
+from latently.distributions.components.gaussian.wide import suits_bands
 
 MODEL = GaussianMixtureModel("full")
 
@@ -114,3 +115,18 @@ def test_a_fit_that_changes_its_way_keeps_climbing():
     GaussianMixture(8, means_init=start, random_state=0, max_iter=200).fit(X, on_iteration=look)
     assert ways == {True, False}
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[-1])).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 48, 1), (700, 48, 3), (513, 97, 2)])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_log_densities_in_bands_are_those_of_scipy(shape, offset):
+    X, near = rows_and_params(*shape, 2.0)
+    frame = frame_of(near.frame.origin + offset, near.frame.scale**2, "full")
+    params = GaussianParams("full", frame, near.weights, near.means, near.covariances)
+    assert suits_bands(params)
+    Z = near.frame.inward(X)
+    joint = [
+        np.log(w) + multivariate_normal(m, C).logpdf(Z) - np.log(frame.scale).sum()
+        for w, m, C in zip(params.weights, params.means, params.covariances, strict=True)
+    ]
+    np.testing.assert_allclose(MODEL.log_joint(params, X + offset), np.transpose(joint).reshape(len(X), -1), rtol=1e-6)

@@ -23,6 +23,15 @@ def table(n, d, k, kind, seed=0):
     return X, X[rng.choice(n, k, replace=False)]
 
 
+def search_by(search, monkeypatch):
+    """Look for the nearest centre in one of three ways, whichever would be fastest."""
+    least = {True: 0, False: 10**9}
+    monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_WORK", least[search == "bounds"])
+    monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_CENTRES", least[search == "bounds"])
+    for name in ("PRODUCT_WORK", "PRODUCT_COLUMNS"):
+        monkeypatch.setattr(f"latently.learn.kmeans.rows.{name}", least[search == "products"])
+
+
 def assert_same(ours, theirs):
     assert ours.n_iter_ == theirs.n_iter_
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
@@ -34,9 +43,9 @@ def assert_same(ours, theirs):
 @pytest.mark.parametrize(
     ("n", "d", "k"), [(3000, 16, 100), (5000, 2, 8), (40, 3, 40), (2000, 1, 30), (1500, 33, 17), (300, 3, 1)]
 )
-@pytest.mark.parametrize("bounds_work", [0, 10**9])
-def test_same_clusters_as_scikit_learn_from_the_same_centres(n, d, k, kind, bounds_work, monkeypatch):
-    monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_WORK", bounds_work)
+@pytest.mark.parametrize("search", ["bounds", "direct", "products"])
+def test_same_clusters_as_scikit_learn_from_the_same_centres(n, d, k, kind, search, monkeypatch):
+    search_by(search, monkeypatch)
     X, start = table(n, d, k, kind)
     assert_same(KMeans(k, init=start).fit(X), Peer(k, init=start, n_init=1).fit(X))
 
@@ -241,3 +250,28 @@ def test_columns_of_the_transform_are_named():
     model = KMeans(3, random_state=0).set_output(transform="pandas").fit(frame)
     assert list(model.transform(frame).columns) == ["kmeans0", "kmeans1", "kmeans2"]
     assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
+
+
+def test_offsets_and_ties_are_decided_in_double_precision(monkeypatch):
+    """Single precision cannot tell these rows apart; what it leaves open is compared as exactly as without it."""
+    rng = np.random.default_rng(5)
+    centres = 1e8 + rng.normal(size=(12, 40))
+    centres[7] = centres[3]  # the first of equals wins
+    X = np.concatenate([centres + 1e-6 * rng.normal(size=centres.shape), centres, (centres[:-1] + centres[1:]) / 2])
+    found = []
+    for search in ("products", "direct"):
+        search_by(search, monkeypatch)
+        found.append(
+            KMeans(12, init=centres).fit(X, sample_weight=np.r_[np.zeros(35), 1.0][: len(X)] + 1e-9).predict(X)
+        )
+    np.testing.assert_array_equal(*found)
+
+
+def test_starts_by_products_draw_no_row_twice(monkeypatch):
+    search_by("products", monkeypatch)
+    rows = np.random.default_rng(6).normal(size=(10, 30)) * 1e-3 + 1e5
+    X = np.repeat(rows, 50, axis=0)
+    found = KMeans(10, random_state=0).fit(X)
+    assert found.inertia_ < 1e-12 * len(X)
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        KMeans(11, random_state=0).fit(X)

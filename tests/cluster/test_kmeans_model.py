@@ -19,6 +19,7 @@ from latently.learn.kmeans.start import random_start, spread_start, start_centre
 def _bounds_for_few_rows(monkeypatch):
     """Keep bounds for small tables too, where they would not pay."""
     monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_WORK", 0)
+    monkeypatch.setattr("latently.learn.kmeans.model.BOUNDS_CENTRES", 0)
 
 
 def framed(X, centres):

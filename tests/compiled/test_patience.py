@@ -66,8 +66,8 @@ def test_kernels_compile_with_the_collector_at_rest():
     witness = Witness()
     event.register("numba:compile", witness)
     try:
-        T, total = np.zeros((3, 8)), np.zeros(8)
-        fresh(np.ones((2, 2)), np.zeros(2), np.zeros((1, 2)), (T, total), None, np.empty((2, 1)))
+        T, four = np.zeros((3, 8)), np.zeros((4, 8))
+        fresh(np.ones((2, 2)), np.zeros(2), np.zeros((4, 2)), (T, four), None, np.empty((2, 1)))
     finally:
         event.unregister("numba:compile", witness)
     assert seen

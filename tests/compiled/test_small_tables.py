@@ -21,6 +21,7 @@ from latently.embed import TSNE, MultipleMapsTSNE
 from latently.geometry import nearest
 from latently.impute import Imputer
 from latently.learn.kmeans import model as lloyd
+from latently.learn.kmeans import rows
 from latently.predict import (
     BernoulliNB,
     CategoricalNB,
@@ -132,11 +133,13 @@ def test_codes_and_counts_of_a_table():
 
 
 @pytest.mark.parametrize(("k", "d"), [(3, 2), (3, 5), (12, 3), (20, 17)])
-@pytest.mark.parametrize("bounds", [False, True])
-def test_k_means_ends_where_the_peer_does(k, d, bounds, monkeypatch):
-    if bounds:
-        monkeypatch.setattr(lloyd, "BOUNDS_WORK", 0)
-        monkeypatch.setattr(lloyd, "DIRECT_WORK", 0)
+@pytest.mark.parametrize("search", ["direct", "bounds", "products"])
+def test_k_means_ends_where_the_peer_does(k, d, search, monkeypatch):
+    if search == "bounds":
+        for name in ("BOUNDS_WORK", "BOUNDS_CENTRES", "DIRECT_WORK"):
+            monkeypatch.setattr(lloyd, name, 0)
+    for name in ("PRODUCT_WORK", "PRODUCT_COLUMNS"):
+        monkeypatch.setattr(rows, name, 0 if search == "products" else 10**9)
     X = two_groups(150, d, 2.0)
     theirs = PeerKMeans(k, init=X[:k], n_init=1, tol=0, max_iter=50).fit(X)
     ours = KMeans(k, init=X[:k], n_init=1, tol=0, max_iter=50).fit(X)

@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans as Peer
 
 from latently import compiled
 from latently.cluster import KMeans
+from latently.learn.kmeans.small import Replayed
 
 
 def blobs(d: int, seed: int) -> np.ndarray:
@@ -55,3 +56,12 @@ def test_two_pairs_by_hand() -> None:
     np.testing.assert_allclose(centres.ravel(), [-4.75, 5.0])
     assert labels.tolist() == [[0, 0, 1, 1]]
     assert costs[0, -1] == pytest.approx(0.75**2 + 3 * 0.25**2 + 0.5)
+
+
+def test_a_generator_gives_again_what_was_drawn_from_it() -> None:
+    rng, other = np.random.RandomState(3), np.random.RandomState(3)
+    again = Replayed(rng.uniform(size=7), rng)
+    np.testing.assert_array_equal(again.uniform(size=1), other.uniform(size=1))
+    np.testing.assert_array_equal(again.uniform(size=(3, 2)), other.uniform(size=(3, 2)))
+    np.testing.assert_array_equal(again.uniform(size=4), other.uniform(size=4))
+    assert again.randint(1000) == other.randint(1000)

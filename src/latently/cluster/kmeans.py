@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.data.sources.chunks import Chunk, ChunkSource
-from latently.data.tables.matrix import FloatArray
+from latently.data.tables.matrix import TINY, FloatArray
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.estimator.online import nearest_order, refuse_other, refuse_strangers, weight_left
@@ -31,7 +31,7 @@ from latently.learn.estimator.unconverged import warn_unconverged
 from latently.learn.kmeans.best import best_run
 from latently.learn.kmeans.model import LloydModel, LloydStatistics
 from latently.learn.kmeans.result import Run
-from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of
+from latently.learn.kmeans.rows import Frame, Table, Unread, distances_to, frame_of, rows_at_once
 from latently.learn.kmeans.run import labelled
 from latently.learn.kmeans.start import given_start, start_centres
 from latently.learn.kmeans.stored import read_table, start_table
@@ -275,7 +275,7 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """(rows, n_clusters) distance of each row to each centre."""
         check_fitted(self)
-        return distances_to(self.cluster_centers_, read_table(self, X, None, reset=False))
+        return distances_to(self.cluster_centers_, read_table(self, X, None, reset=False, most=rows_at_once))
 
     def _expected_failed_checks(self) -> dict[str, str]:
         drawn = "a start drawn from the rows depends on their order, which this check changes"
@@ -335,9 +335,9 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _labelled(self, X: Any, sample_weight: Any = None, *, told: bool | None = None, summed: bool = False) -> Run:
         """Labels and cost of rows; the cost tells whether the values are ordinary, and only if not they are read."""
         check_fitted(self)
-        table = read_table(self, X, sample_weight, reset=False, checked=False)
+        table = read_table(self, X, sample_weight, reset=False, checked=False, most=rows_at_once)
         centres = self.cluster_centers_.astype(np.float64)
-        frame = Frame(centres.mean(axis=0), 1.0, 0.0, False, table.X.shape[0])
+        frame = _frame_about(centres, table.X.shape[0])
         with np.errstate(over="ignore", invalid="ignore"):
             found = self._by_centres(centres, frame, table, told, summed)
         if found.stats.cost < ORDINARY:
@@ -349,11 +349,11 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _nearest(self, X: Any) -> npt.NDArray[np.int32] | None:
         """The nearest centres of a table in memory; None if some values are not ordinary."""
-        table = read_table(self, X, None, reset=False, checked=False)
+        table = read_table(self, X, None, reset=False, checked=False, most=rows_at_once)
         centres = self.cluster_centers_.astype(np.float64)
-        origin, labels = centres.mean(axis=0), np.empty(len(table.X), np.int32)
-        model = LloydModel(Frame(origin, 1.0, 0.0, False, len(labels)), centres - origin, once=True)
-        params = model.params(centres - origin)
+        frame, labels = _frame_about(centres, len(table.X)), np.empty(len(table.X), np.int32)
+        model = LloydModel(frame, centres - frame.origin, once=True)
+        params = model.params(centres - frame.origin)
 
         def one(chunk: Chunk) -> float:
             labels[chunk.start : chunk.stop], stats = model.label(params, chunk, summed=False)
@@ -371,6 +371,13 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         start = centres - frame.origin
         model = LloydModel(frame, start, once=True)
         return labelled(model, start, table, keep_memos=False, told=told, summed=summed)
+
+
+def _frame_about(centres: Array, rows: int) -> Frame:
+    """A frame that needs no look at the rows."""
+    origin = centres.mean(axis=0)
+    widest = float(np.abs(centres - origin).max())
+    return Frame(origin, 1 / widest if widest > TINY else 1.0, 0.0, False, rows)
 
 
 def _moved_by(gap: Array, share: Array) -> float:

@@ -18,6 +18,7 @@ from latently.distributions.components.gaussian.params import SLACK, GaussianPar
 from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.distributions.components.gaussian.prior import GaussianPrior, MixturePrior, relative_prior
 from latently.distributions.components.gaussian.update import updated
+from latently.distributions.components.gaussian.wide import banded_joint, suits_bands
 from latently.distributions.unconstrained import Reader
 from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
@@ -102,6 +103,9 @@ class GaussianMixtureModel:
         if (patterns := patterns_of(rows)) is not None:
             return joint_missing(params, rows, patterns)
         joint = np.empty((len(rows), len(params.weights)))
+        if suits_bands(params):
+            banded_joint(params, rows, joint)
+            return joint
         run = _run_features if params.suits_features else _run_centred
         run(params, rows, _NO_WEIGHTS, joint)
         return joint

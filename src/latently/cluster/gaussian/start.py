@@ -16,7 +16,7 @@ from latently.distributions.components.spread import SAMPLE_ROWS, within_deviati
 from latently.distributions.statistics import Moments
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.start import StartName, label_responsibilities, random_responsibilities, start_rows
-from latently.learn.estimator.table import seeds
+from latently.learn.estimator.table import seeded, seeds
 from latently.learn.kmeans.clustered import clustered
 
 # A start needs a picture of the data, not all of it.
@@ -51,7 +51,7 @@ def data_frame(moments: Moments, kind: Kind, source: ChunkSource, k: int, names:
     variance = np.maximum(moments.scatter(), 0) / moments.weight
     frame = frame_of(moments.mean(), variance, kind)
     # a seed of its own: the same prior for every start
-    rows, weights = start_sample(source, SAMPLE_ROWS, np.random.RandomState(0))
+    rows, weights = start_sample(source, SAMPLE_ROWS, seeded(0))
     refuse_tiny(rows, weights, names)
     # a column that does not vary has no spread of its own
     own = np.where(is_varying(moments.mean(), variance), np.sqrt(variance), frame.scale)

@@ -81,14 +81,46 @@ def find_nearest(T, centres, missing, one, two, nearest, owner):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def distances(X, origin, centres, scratch, missing, out):
-    """out[i, k] = distance of row i to centre k, over the observed coordinates; any number of centres."""
-    T, total = scratch
-    for start in range(0, len(X), len(total)):
-        fill_block(X, start, total[:0], origin, T)
-        for k in range(len(centres)):
-            sum_squares(T, centres[k], missing, total)
-            for i in range(min(len(total), len(X) - start)):
-                out[start + i, k] = math.sqrt(total[i])
+    """out[i, k] = distance of row i to centre k, over the observed coordinates; returns the sum of all.
+
+    Centres come in fours, each with D coordinates; those that `out` has no column for may be anything.
+
+    scratch
+        A block T (D + 1, B), and four (4, B).
+    """
+    T, four = scratch
+    K, total = out.shape[1], 0.0
+    for start in range(0, len(X), four.shape[1]):
+        n = min(four.shape[1], len(X) - start)
+        fill_block(X, start, four[0, :0], origin, T)
+        for k in range(0, K, 4):
+            sum_four_squares(T, centres, k, missing, four)
+            for a in range(min(4, K - k)):
+                for i in range(n):
+                    four[a, i] = math.sqrt(four[a, i])
+                    total += four[a, i]
+            for i in range(n):
+                for a in range(min(4, K - k)):
+                    out[start + i, k + a] = four[a, i]
+    return total
+
+
+@njit(
+    nogil=True, cache=True, error_model="numpy", fastmath={"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+def sum_four_squares(T, centres, k, missing, four):
+    """Squared distances to four centres, over the observed coordinates, two at a time."""
+    r, s, t, u = four[0], four[1], four[2], four[3]
+    for j in range(0, centres.shape[1], 2):
+        p, q = T[j], T[j + 1]
+        a, b, c, d = centres[k, j], centres[k + 1, j], centres[k + 2, j], centres[k + 3, j]
+        e, f, g, h = centres[k, j + 1], centres[k + 1, j + 1], centres[k + 2, j + 1], centres[k + 3, j + 1]
+        for i in range(len(p)):
+            x, y, first = p[i], q[i], j == 0
+            r[i] = (0.0 if first else r[i]) + square(x - a, missing) + square(y - e, missing)
+            s[i] = (0.0 if first else s[i]) + square(x - b, missing) + square(y - f, missing)
+            t[i] = (0.0 if first else t[i]) + square(x - c, missing) + square(y - g, missing)
+            u[i] = (0.0 if first else u[i]) + square(x - d, missing) + square(y - h, missing)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)

@@ -17,7 +17,8 @@ def read_labels(y: Any, who: str) -> NDArray[Any]:
     """Give labels as a flat array; a missing label is an error that says where."""
     if y is None:
         raise ValueError(f"{who} requires y to be passed, but the target y is None.")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.size > 0  # its check takes as long as a small fit
+    labels: NDArray[Any] = y if plain and y.dtype.kind in "biu" else column_or_1d(y, warn=True)
     if labels.dtype.kind in "biuSUT":
         return labels
     lost = np.array([is_missing(v) for v in labels], dtype=bool) if labels.dtype.kind == "O" else labels != labels

@@ -13,7 +13,7 @@ from latently.learn.kmeans.coarse import coarse_start, sample_sizes
 from latently.learn.kmeans.result import Run
 from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table
 from latently.learn.kmeans.run import is_plain, run
-from latently.learn.kmeans.small import is_small, small_runs
+from latently.learn.kmeans.small import Replayed, is_small, small_draws, small_runs
 from latently.learn.kmeans.start import start_centres
 from latently.learn.kmeans.stored import start_table
 
@@ -37,9 +37,11 @@ def best_run(
     """The best of several runs, one for each generator; those over small tables are run side by side."""
     plain, drawn = is_plain(settings, on_iteration), isinstance(init, str) and init == "k-means++"
     if plain and drawn and is_small(table, frame, k):
-        runs = small_runs(settings, table, frame, k, starts)
+        draws = small_draws(k, starts)
+        runs = small_runs(settings, table, frame, k, draws)
         if runs is not None:
             return first_best(runs, _score)
+        starts = [Replayed(drawn, rng) for drawn, rng in zip(draws, starts, strict=True)]
 
     n, d = table.X.shape
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from latently.data.sources.chunks import ArraySource
 from latently.distributions.inputs import Array
 from latently.learn.engine.em import Fit
+from latently.learn.engine.reduce import mapping, threads
 from latently.learn.engine.restarts import first_best
 from latently.learn.engine.start import rows_at
 from latently.learn.kmeans.model import LloydModel, LloydParams, LloydStatistics
@@ -63,7 +64,13 @@ def coarse_start(table: Table, frame: Frame, k: int, starts: Sequence[np.random.
     if not samples:
         return None
     few = samples[0]
-    tried = [_climb(few, few.spread(k, rng), max_iter=_TRIAL)[1] for rng in starts]
+
+    def tried_from(rng: np.random.RandomState) -> Fit[LloydParams, LloydStatistics]:
+        with threads(1):
+            return _climb(few, few.spread(k, rng), max_iter=_TRIAL)[1]
+
+    with mapping(starts) as over_starts:
+        tried = list(over_starts(tried_from))
     centres, told = first_best(tried, lambda fit: fit.trace[-1]).params.centres, np.inf
     for sample in samples:
         begun, fit = _climb(sample, centres)

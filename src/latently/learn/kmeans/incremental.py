@@ -14,13 +14,13 @@ from latently import compiled
 from latently.data.sources.chunks import Chunk
 from latently.learn.engine.em import Fit
 from latently.learn.kmeans.model import Labels, LloydModel, LloydParams, LloydStatistics
-from latently.learn.kmeans.rows import in_pairs, ready, transposed_block
+from latently.learn.kmeans.rows import in_pairs, is_worth_products, products, ready, transposed_block
 
 Array = npt.NDArray[np.float64]
 
 # Share of the sum of squares below which a cost that is told from sums has lost digits.
 LEAST_COST = 1e-5
-_NONE = np.empty(0)
+_NONE, _FLAT = np.empty(0), np.empty((1, 0))
 
 
 @dataclass(eq=False)
@@ -31,6 +31,7 @@ class State:
     centres: Array
     table: tuple[Any, ...]  # rows, weights, origin, unit
     scratch: tuple[Any, ...]
+    fast: tuple[Any, ...] | None
     kept: tuple[Any, ...]  # labels, slack, sums, counts
     total: float = 0.0
 
@@ -39,7 +40,8 @@ class State:
         """Nothing is known yet."""
         X, (K, d) = ready(chunk.X), centres.shape
         weights = _NONE if chunk.weights is None else ready(chunk.weights)
-        T, one = transposed_block(*X.shape)
+        fast = products(K, d) if is_worth_products(K, d) else None
+        T, one = transposed_block(*X.shape) if fast is None else (_FLAT, np.empty(len(fast[2])))
         two, first, second = (np.empty_like(one) for _ in range(3))
         owner, who = np.zeros((2, len(one)), np.int64)
         labels, slack = np.full(len(X), -1, np.int32), np.full(len(X), -1.0, np.float32)
@@ -48,6 +50,7 @@ class State:
             centres,
             (X, weights, model.frame.origin, model.frame.unit),
             ((T[:-1], one, two, first, second, owner), who, np.zeros(len(one), np.bool_)),
+            fast,
             (labels, slack, np.zeros((K, d + d % 2 + 1)), np.zeros(K, np.int64)),
         )
 
@@ -69,7 +72,7 @@ class IncrementalModel(LloydModel):
         shift = np.empty(len(params.centres), np.float32)
         moved = ((params.centres - state.centres) ** 2).sum(axis=1)
         state.total, cost = compiled.kmeans.incremental.follow(
-            *state.table, in_pairs(params.centres), moved, shift, state.total, state.scratch, *state.kept
+            *state.table, in_pairs(params.centres), moved, shift, state.total, state.scratch, state.fast, *state.kept
         )
         state.centres, sums = params.centres, state.kept[2]
         if not LEAST_COST * state.total <= cost < np.inf:
@@ -88,7 +91,7 @@ def climbed(
     state, C, costs = State.of(model, start, chunk), in_pairs(start), np.empty(max_iter + 1)
     work = np.zeros(len(start), np.float32), np.zeros(len(start))
     steps = compiled.kmeans.incremental.climb(
-        *state.table, C, *work, state.scratch, *state.kept, tol, LEAST_COST, costs
+        *state.table, C, *work, state.scratch, state.fast, *state.kept, tol, LEAST_COST, costs
     )
     if steps < 0:
         return None

@@ -11,9 +11,18 @@ import numpy.typing as npt
 
 from latently import compiled
 from latently.data.sources.chunks import Chunk
+from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.protocol import Reduce, Statistics
 from latently.learn.kmeans.groups import Groups, Packed
-from latently.learn.kmeans.rows import DIRECT_WORK, Frame, in_pairs, ready, transposed_block
+from latently.learn.kmeans.rows import (
+    DIRECT_WORK,
+    Frame,
+    in_pairs,
+    is_worth_products,
+    products,
+    ready,
+    transposed_block,
+)
 from latently.learn.kmeans.split import Farthest, farthest_rows, refilled
 
 Array = npt.NDArray[np.float64]
@@ -21,14 +30,16 @@ Labels = npt.NDArray[np.int32]
 
 # Up to this many multiplications per pass, some milliseconds, bounds are not worth the time to compile them.
 BOUNDS_WORK = 20_000_000
+# From so many centres on, bounds for groups of them are better than one for all others.
+BOUNDS_CENTRES = 512
 _BLOCK = 1024
 _NONE = np.empty(0)
 _of_thread = threading.local()
 
 
-def is_worth_bounds(work: int, rows: int) -> bool:
-    """Whether bounds for groups of centres pay, at so many multiplications per row."""
-    return work > DIRECT_WORK and work * rows > BOUNDS_WORK
+def is_worth_bounds(start: Array, rows: int) -> bool:
+    """Whether bounds for groups of centres pay, for centres (K, d) and so many rows."""
+    return len(start) >= BOUNDS_CENTRES and start.size > DIRECT_WORK and start.size * rows > BOUNDS_WORK
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +119,7 @@ class LloydModel:
     def __init__(self, frame: Frame, start: Array, again: Reduce | None = None, *, once: bool = False) -> None:
         self.frame = frame
         self.again = again
-        bounded = not (once or frame.missing) and is_worth_bounds(start.size, frame.rows)
+        bounded = not (once or frame.missing) and is_worth_bounds(start, frame.rows)
         self.groups = Groups.of(start) if bounded else None
         K, d = start.shape
         self.per_row = d / 2 * math.log(math.pi) + math.log(K)
@@ -160,6 +171,8 @@ class LloydModel:
     ) -> tuple[float, Array, Array, Array]:
         (K, d), places = centres.shape, in_pairs(centres)
         sums = np.zeros((len(places) if summed else 0, places.shape[1] + 1))
+        if not self.frame.missing and is_worth_products(K, d):
+            return self._by_products(X, weights, places, labels, sums, K)
         share = np.zeros((K, d)) if self.frame.missing else None
         T, one = transposed_block(*X.shape)
         two, nearest, owner = np.empty_like(one), np.empty_like(one), np.zeros(len(one), np.int64)
@@ -168,6 +181,19 @@ class LloydModel:
         cost = compiled.kmeans.lloyd.direct(X, weights, self.frame.origin, places, work, labels, sums, share)
         weight, first = sums[:K, -1].copy(), sums[:K, :d].copy()
         return cost, weight, weight[:, None] if share is None else share, first
+
+    def _by_products(
+        self, X: Array, weights: Array, places: Array, labels: Labels, sums: Array, K: int
+    ) -> tuple[float, Array, Array, Array]:
+        d = X.shape[1]
+        fast = products(K, d)
+        B = len(fast[2])
+        work = (np.empty(B), *np.empty((2, B), np.int64), np.empty(d))
+        table = X, weights, self.frame.origin, self.frame.unit
+        with single_threaded_blas():
+            cost = compiled.kmeans.incremental.label(*table, places, fast, work, labels, sums)
+        weight, first = sums[:K, -1].copy(), sums[:K, :d].copy()
+        return cost, weight, weight[:, None], first
 
     def _bounded(
         self, X: Array, weights: Array, params: LloydParams, memo: dict[str, Any]

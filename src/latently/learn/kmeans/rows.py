@@ -1,6 +1,6 @@
 """The rows that K-means works on: their origin and unit, and sparse tables a dense block at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -23,7 +23,13 @@ Array = npt.NDArray[np.float64]
 CHUNK_ROWS = 32768
 # Up to this many multiplications per row, comparing with every centre is cheaper than keeping bounds.
 DIRECT_WORK = 256
+# Multiplications that are worth a chunk of their own, and the rows that are.
+_CHUNK_WORK, _LEAST_ROWS = 1 << 24, 4096
+# From so many columns, and multiplications per row, distances are best taken from matrix products.
+PRODUCT_COLUMNS, PRODUCT_WORK = 24, 256
+_PRODUCT_VALUES = 1 << 15
 _CACHED_VALUES = 1 << 15
+_LONG_ROWS = 13
 _DENSE_VALUES = 1 << 22  # of a sparse table, at a time
 _NOWHERE = 1e160  # farther than any row; its square is infinite
 
@@ -49,7 +55,27 @@ class Table:
     source: ChunkSource
 
 
-def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool, checked: bool = True) -> Table:
+def most_rows(work: int) -> int:
+    """Rows of a chunk: little work per row is worth larger ones."""
+    if work > DIRECT_WORK:
+        return min(CHUNK_ROWS, max(_LEAST_ROWS, _CHUNK_WORK // work))
+    return CHUNK_ROWS * (4 if work <= DIRECT_WORK // 4 else 2)
+
+
+def rows_at_once(work: int) -> int:
+    """Rows of a chunk of one pass: two threads share what takes some tenths of a millisecond."""
+    return min(4 * CHUNK_ROWS, max(_LEAST_ROWS // 8, _CHUNK_WORK // 8 // work))
+
+
+def read_table(
+    estimator: Any,
+    X: Any,
+    weights: npt.ArrayLike | None,
+    *,
+    reset: bool,
+    checked: bool = True,
+    most: Callable[[int], int] = most_rows,
+) -> Table:
     """Check a table and cut it into chunks; a sparse one that would be large is made dense chunk by chunk.
 
     Without `checked`, the values of a table that is not sparse are not looked at.
@@ -57,19 +83,14 @@ def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: 
     if not issparse(X):
         rows = read_rows(estimator, X, reset=reset, allow_nan=True, checked=checked)
         names = getattr(estimator, "feature_names_in_", None)
-        most = most_rows(estimator.n_clusters * rows.shape[1])
-        return Table(rows, ArraySource(rows, weights, most, None if names is None else tuple(names)))
+        chunk_rows = most(estimator.n_clusters * rows.shape[1])
+        return Table(rows, ArraySource(rows, weights, chunk_rows, None if names is None else tuple(names)))
     floats = [np.float64, np.float32]
     X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=floats, ensure_all_finite="allow-nan")
     if X.shape[0] * X.shape[1] > _DENSE_VALUES:
         return Table(X, SparseSource(X, weights))
     dense = X.toarray()
     return Table(dense, ArraySource(dense, weights, CHUNK_ROWS))
-
-
-def most_rows(work: int) -> int:
-    """Rows of a chunk: little work per row is worth larger ones."""
-    return CHUNK_ROWS * (4 if work <= DIRECT_WORK // 4 else 2 if work <= DIRECT_WORK else 1)
 
 
 def evenly(centres: Array) -> Array:
@@ -96,21 +117,39 @@ def transposed_block(n: int, d: int) -> tuple[Array, Array]:
     return np.zeros((d + d % 2 + 1, width)), np.zeros(width)
 
 
+def is_worth_products(K: int, d: int) -> bool:
+    """Whether distances to so many centres come faster from a matrix product."""
+    return d >= PRODUCT_COLUMNS and K * d >= PRODUCT_WORK
+
+
+def products(K: int, d: int) -> tuple[Any, ...]:
+    """Memory to compare rows with centres in by matrix products, as many rows at a time as stay in the cache."""
+    B = min(512, max(32, _PRODUCT_VALUES // (d + K) // 16 * 16))
+    least, other = np.empty((2, B), np.float32)
+    return (
+        np.empty((K, d + 1), np.float32), np.empty(1), np.ones((B, d + 1), np.float32), np.empty(B),
+        np.empty(K * B, np.float32), least, other, np.empty(B, np.int32),
+    )  # fmt: skip
+
+
 def distances_to(centres: npt.NDArray[Any], table: Table) -> npt.NDArray[Any]:
     """(n, K) distances of rows to centres, over the observed coordinates and scaled up to all of them."""
     out = np.empty((table.X.shape[0], len(centres)), dtype=table.X.dtype)
     # Any origin will do that brings rows and centres near zero.
     origin = centres.mean(axis=0, dtype=np.float64)
-    about = evenly(centres - origin)
+    (K, d), about = centres.shape, evenly(centres - origin)
+    about = np.pad(about, ((0, -K % 4), (0, 0)))
 
     def one(chunk: Chunk) -> None:
-        X, found = ready(chunk.X), np.empty((chunk.n_rows, len(centres)))
-        observed = X.shape[1] - np.isnan(X).sum(axis=1)
-        absent = bool((observed < X.shape[1]).any()) or None
-        compiled.kmeans.lloyd.distances(X, origin, about, transposed_block(*X.shape), absent, found)
-        if absent:
-            found *= np.sqrt(X.shape[1] / np.maximum(observed, 1))[:, None]
-        out[chunk.start : chunk.stop] = found
+        X, rows = ready(chunk.X), out[chunk.start : chunk.stop]
+        found = rows if out.dtype == np.float64 else np.empty(rows.shape)
+        T = transposed_block(*X.shape)[0]
+        work = T, np.empty((4, T.shape[1]))
+        if np.isnan(compiled.kmeans.lloyd.distances(X, origin, about, work, None, found)):
+            compiled.kmeans.lloyd.distances(X, origin, about, work, True, found)
+            found *= np.sqrt(d / np.maximum(d - np.isnan(X).sum(axis=1), 1))[:, None]
+        if found is not rows:
+            rows[:] = found
 
     with mapping(table.source) as over_chunks:
         list(over_chunks(one))
@@ -192,13 +231,16 @@ def _moments(chunk: Chunk) -> Moments:
 def _squares(X: Array, mean: Array, missing: bool) -> Array:
     """(d,) sum of squares about the mean, as many rows at a time as stay in the cache."""
     total, some = np.zeros(len(mean)), max(1, _CACHED_VALUES // len(mean))
-    room = np.empty((len(mean), min(some, len(X))))
+    turned = len(mean) < _LONG_ROWS  # few columns are better taken one by one
+    room, ones = np.empty((len(mean), min(some, len(X)))), np.ones(some)
+    room = room if turned else room.reshape(-1, len(mean))
     for start in range(0, len(X), some):
-        rows = X[start : start + some].T
-        gaps = np.subtract(rows, mean[:, None], out=room[:, : rows.shape[1]])
+        rows = X[start : start + some]
+        gaps = room[:, : len(rows)] if turned else room[: len(rows)].T
+        np.subtract(rows.T, mean[:, None], out=gaps)
         if missing:
-            gaps[np.isnan(rows)] = 0.0
-        total += np.einsum("ji,ji->j", gaps, gaps)
+            gaps[np.isnan(rows.T)] = 0.0
+        total += np.einsum("ji,ji->j", gaps, gaps) if turned else np.square(gaps, out=gaps) @ ones[: len(rows)]
     return total
 
 

@@ -10,7 +10,7 @@ from latently.data.sources.chunks import Chunk, KeptSource
 from latently.learn.checkpoint.checkpoint import is_checkpointing
 from latently.learn.engine.em import Fit, Hook, Step, em
 from latently.learn.engine.progress import both, progress
-from latently.learn.engine.reduce import mapping, reducing
+from latently.learn.engine.reduce import mapping, reducing, single_threaded_blas
 from latently.learn.kmeans.incremental import IncrementalModel, climbed
 from latently.learn.kmeans.model import LloydModel, LloydParams, LloydStatistics, is_worth_bounds
 from latently.learn.kmeans.result import Run
@@ -33,7 +33,8 @@ def climb(
     tol = settings.tol * frame.variance
     if is_plain(settings, on_iteration) and (chunk := _one_chunk(table, frame, start)) is not None:
         plain = LloydModel(frame, start)
-        whole = climbed(plain, start, chunk, tol, settings.max_iter)
+        with single_threaded_blas():
+            whole = climbed(plain, start, chunk, tol, settings.max_iter)
         if whole is not None:
             return plain, whole
     with reducing(table.source) as reduce, progress("k-means", settings.max_iter, settings.verbose) as bar:
@@ -60,7 +61,7 @@ def is_plain(settings: Any, on_iteration: Hook | None) -> bool:
 
 def _is_kept(table: Table, frame: Frame, start: Array) -> bool:
     """Whether passes may go by what is known from those before: of complete rows in memory."""
-    plain = not frame.missing and not is_worth_bounds(start.size, frame.rows)
+    plain = not frame.missing and not is_worth_bounds(start, frame.rows)
     return plain and isinstance(table.source, KeptSource)
 
 

@@ -24,15 +24,34 @@ def is_small(table: Table, frame: Frame, k: int) -> bool:
     return isinstance(source, KeptSource) and len(source) == 1 and table.X.dtype == np.float64
 
 
-def small_runs(
-    settings: Any, table: Table, frame: Frame, k: int, starts: Sequence[np.random.RandomState]
-) -> list[Run] | None:
-    """A run from a k-means++ start for each generator; None if they need to be taken step by step.
+class Replayed(np.random.RandomState):
+    """A generator that first gives the uniform numbers again that were drawn from it."""
+
+    def __init__(self, drawn: npt.NDArray[np.float64], rng: np.random.RandomState) -> None:
+        super().__init__(rng._bit_generator)
+        self._drawn = drawn
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        """Numbers from 0 to 1 that were drawn before, as long as there are as many."""
+        n = int(np.prod(size))
+        if n > len(self._drawn):
+            return super().uniform(low, high, size)
+        given, self._drawn = self._drawn[:n], self._drawn[n:]
+        return given.reshape(size)
+
+
+def small_draws(k: int, starts: Sequence[np.random.RandomState]) -> npt.NDArray[np.float64]:
+    """(S, 1 + (k - 1) tries) numbers from 0 to 1, as many as a k-means++ start of each generator takes."""
+    tries = 2 + int(np.log(k))
+    return np.array([rng.uniform(size=1 + (k - 1) * tries) for rng in starts])
+
+
+def small_runs(settings: Any, table: Table, frame: Frame, k: int, draws: npt.NDArray[np.float64]) -> list[Run] | None:
+    """A run from a k-means++ start for each row of draws; None if they need to be taken step by step.
 
     That is so where a cluster has no rows, or rows that are the same leave nothing to draw from.
     """
-    S, n, d, tries = len(starts), frame.rows, len(frame.origin), 2 + int(np.log(k))
-    draws = np.array([rng.uniform(size=1 + (k - 1) * tries) for rng in starts])
+    S, n, d = len(draws), frame.rows, len(frame.origin)
     chunk = next(iter(table.source))
     T = np.ascontiguousarray(chunk.X.T) - frame.origin[:, None]
     weights = np.ones(n) if chunk.weights is None else np.array(chunk.weights, dtype=np.float64)

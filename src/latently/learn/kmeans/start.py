@@ -10,9 +10,9 @@ import numpy.typing as npt
 from latently import compiled
 from latently.data.sources.chunks import Chunk, ChunkSource, KeptSource
 from latently.data.tables.matrix import as_matrix
-from latently.learn.engine.reduce import mapping
+from latently.learn.engine.reduce import mapping, single_threaded_blas
 from latently.learn.engine.start import random_rows
-from latently.learn.kmeans.rows import Frame, Table, evenly, ready, transposed_block
+from latently.learn.kmeans.rows import CHUNK_ROWS, Frame, Table, evenly, is_worth_products, ready, transposed_block
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -66,8 +66,9 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
     """
     tries, weights = 2 + int(np.log(k)), _weights(source)
     first = rows_at(X, _drawn(weights, rng.uniform(size=1)), frame)
-    if isinstance(source, KeptSource) and len(source) == 1 and not frame.missing:
-        whole = _spread_at_once(next(iter(source)), frame, first, rng.uniform(size=(k - 1, tries)))
+    if isinstance(source, KeptSource) and (len(source) == 1 or len(X) <= CHUNK_ROWS) and not frame.missing:
+        chunk = next(iter(source)) if len(source) == 1 else Chunk(X, weights)
+        whole = _spread_at_once(chunk, frame, first, rng.uniform(size=(k - 1, tries)))
         if whole is not None:
             return whole
     centres = np.empty((k, len(frame.origin)))
@@ -83,10 +84,11 @@ def spread_start(X: Any, source: ChunkSource, frame: Frame, k: int, rng: np.rand
 
 def _spread_at_once(chunk: Chunk, frame: Frame, first: Array, draws: Array) -> Array | None:
     """All centres after the first in one compiled call; None if rows that are the same leave nothing to draw from."""
-    d = len(frame.origin)
+    d, tries = len(frame.origin), draws.shape[1]
+    if is_worth_products(tries * len(draws), d):
+        return _spread_by_products(chunk, frame, first, draws)
     centres = np.zeros((len(draws) + 1, d + d % 2))
     centres[:1, :d] = first
-    tries = draws.shape[1]
     work = (
         transposed_block(chunk.n_rows, d),
         *np.empty((2, chunk.n_rows)),
@@ -95,6 +97,18 @@ def _spread_at_once(chunk: Chunk, frame: Frame, first: Array, draws: Array) -> A
     )
     found = compiled.kmeans.lloyd.spread(*_table(chunk, frame), draws, centres, *work)
     return centres[:, :d].copy() if found else None
+
+
+def _spread_by_products(chunk: Chunk, frame: Frame, first: Array, draws: Array) -> Array | None:
+    (n, d), tries = chunk.X.shape, draws.shape[1]
+    centres = np.concatenate([first, np.empty((len(draws), d))])
+    tilt, table = np.empty((tries, d + 1), np.float32), np.empty(tries * min(n, _STRETCH), np.float32)
+    of_rows, picked = (np.ones((n, d + 1), np.float32), *np.empty((3, n))), np.empty(tries, np.int64)
+    with single_threaded_blas():
+        found = compiled.kmeans.spread_wide.spread(
+            *_table(chunk, frame), frame.unit, draws, centres, *of_rows, tilt, table, picked, np.empty(tries)
+        )
+    return centres if found else None
 
 
 def _weights(source: ChunkSource) -> Array:

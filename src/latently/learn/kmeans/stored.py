@@ -1,5 +1,6 @@
 """Tables that K-means reads a chunk at a time: their chunks, and the rows that a start is drawn from."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,18 @@ from latently.learn.kmeans.rows import CHUNK_ROWS, Table, Unread, most_rows
 START_BYTES = 1 << 27
 
 
-def read_table(estimator: Any, X: Any, weights: npt.ArrayLike | None, *, reset: bool, checked: bool = True) -> Table:
+def read_table(
+    estimator: Any,
+    X: Any,
+    weights: npt.ArrayLike | None,
+    *,
+    reset: bool,
+    checked: bool = True,
+    most: Callable[[int], int] = most_rows,
+) -> Table:
     """Check a table, whole or a source of chunks; without `checked`, see `rows.read_table`."""
     if not isinstance(X, ChunkSource):
-        return kmeans_rows.read_table(estimator, X, weights, reset=reset, checked=checked)
+        return kmeans_rows.read_table(estimator, X, weights, reset=reset, checked=checked, most=most)
     source = read_source(
         estimator, X, reset=reset, allow_nan=True, chunk_rows=most_rows(estimator.n_clusters * X.n_columns)
     )
