@@ -62,7 +62,7 @@ def time(study: Study, name: str) -> dict[str, Any]:
     """
     found = trends(study, name)
     series = _series(study, name, found.rests)
-    about = {"by": found.by, "n": found.n, "parts": found.parts, "breaks": found.breaks}
+    about = {"by": found.by, "n": found.n, "looked_at": found.looked_at, "parts": found.parts, "breaks": found.breaks}
     alone = found.by is None and len(series.rows) >= _LEAST_FOR_STATES
     model, scores = _model(study, series) if alone else (None, {})
     if model is None:

@@ -1,0 +1,140 @@
+"""Trends and seasons in words and as findings."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from latently.report.findings.finding import Finding
+from latently.report.study.words import counted, number, percent, short
+
+_FAINT: Final = 0.05  # strength of a season that is not worth a finding
+_TOLD: Final = 4  # trends in a sentence, and
+_SERIES_TOLD: Final = 3  # series of a column
+Entry = dict[str, Any]
+
+
+def part_text(entry: Entry) -> str:
+    """What a series does along time, in one sentence.
+
+    Parameters
+    ----------
+    entry
+        A part of the section of time.
+    """
+    said = [f"{_verb(entry)} {_size(entry)}"] if entry["trend"]["found"] else []
+    if entry["season"]["length"]:
+        said.append(_season(entry))
+    return f"{series_name(entry)} {' and '.join(said)}."
+
+
+def series_name(entry: Entry) -> str:
+    """A column, and which of its series."""
+    return short(entry["column"]) + (f" of {short(entry['group'])}" if entry["group"] else "")
+
+
+def _season(entry: Entry) -> str:
+    season = entry["season"]
+    if not entry["period"]:
+        about = f"{season['length']:.2g} {entry['unit']}s"
+        return f"has a cycle of about {about} ({percent(season['strength'])} of its variance)"
+    peak = f", highest in {season['high']} and lowest in {season['low']}" if season["high"] else ""
+    if entry["scale"] == "multiplied":
+        size = f"{percent(season['size'])} between them, in proportion to the level"
+    else:
+        size = f"{number(season['size'])} between them"
+    size = size if peak else size.replace("between them", "from low to high")
+    return (
+        f"has a season of {counted(entry['period'], entry['unit'])}{peak} ({size}; strength {season['strength']:.2f})"
+    )
+
+
+def _verb(entry: Entry) -> str:
+    start, end = entry["trend"]["ends"]
+    return "grows" if (entry["trend"]["growth"] if entry["trend"]["steady"] else end - start) > 0 else "falls"
+
+
+def _size(entry: Entry) -> str:
+    trend = entry["trend"]
+    if trend["steady"]:
+        size = percent(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
+        return f"by {size} a {trend['per']}"
+    start, end = trend["ends"]
+    times = f"{end / start:.2g} times as much" if end > start else f"1/{start / end:.2g} of it"
+    return f"from {number(start)} to {number(end)} ({times}), not steadily"
+
+
+def trend_findings(found: dict[str, Any]) -> list[Finding]:
+    """The strongest seasons, each in one sentence, and the trends of all other columns together."""
+    parts: list[Entry] = found["trend"]["parts"]
+    strongest = sorted(parts, key=lambda entry: -entry["season"]["strength"])
+    by_column = {entry["column"]: entry for entry in reversed(strongest) if entry["season"]["strength"] >= _FAINT}
+    seasonal = [entry for entry in strongest if by_column.get(entry["column"]) is entry][:2]
+    alone = found["trend"]["by"] is None
+    rising = [entry for entry in parts if entry["trend"]["found"] and not (alone and entry in seasonal)]
+    made = [_finding(entry if alone else _without_trend(entry), found) for entry in seasonal]
+    made = [replace(each, text=each.text + _also(each, parts, found)) for each in made]
+    return made + ([_rising(rising, found)] if rising else [])
+
+
+def _without_trend(entry: Entry) -> Entry:
+    plain = entry | {"trend": entry["trend"] | {"found": False}}
+    return plain | {"text": part_text(plain)}
+
+
+def _also(finding: Finding, parts: list[Entry], found: dict[str, Any]) -> str:
+    """In how many series of a table a column has a season."""
+    trend = found["trend"]
+    same = [entry for entry in parts if entry["column"] == finding.columns[0] and entry["season"]["length"]]
+    if trend["by"] is None or not same[0]["group"]:
+        return ""
+    return f" It has one in {_share(len(same), found)}."
+
+
+def _share(n: int, found: dict[str, Any]) -> str:
+    """So many of the series; of more than are looked at only those are counted."""
+    looked, every = found["trend"]["looked_at"], found["trend"]["n"]
+    by = short(found["trend"]["by"])
+    return (
+        f"{n} of {every} series ({by})" if looked == every else f"{n} of the {looked} longest of {every} series ({by})"
+    )
+
+
+def _rising(entries: list[Entry], found: dict[str, Any]) -> Finding:
+    """Columns that grow or fall: the strongest trend with its effect, the others in the same sentence."""
+    columns = tuple(dict.fromkeys(entry["column"] for entry in entries))
+    said = [_of_column([entry for entry in entries if entry["column"] == name], found) for name in columns[:_TOLD]]
+    left = len(columns) - _TOLD
+    more = f"; {left} more {'has' if left == 1 else 'have'} a trend" if left > 0 else ""
+    plain = entries[0] | {"season": entries[0]["season"] | {"probability": None}}
+    return replace(_finding(plain, found), text=f"{'; '.join(said)}{more}.", columns=columns)
+
+
+def _of_column(entries: list[Entry], found: dict[str, Any]) -> str:
+    """The trend of a column; of several series how many have one, and the clearest."""
+    if not entries[0]["group"]:
+        return f"{short(entries[0]['column'])} {_verb(entries[0])} {_size(entries[0])}"
+    verbs = sorted({_verb(entry) for entry in entries}, key=lambda verb: -sum(_verb(e) == verb for e in entries))
+    counts = [f"{verb} in {sum(_verb(e) == verb for e in entries)}" for verb in verbs]
+    share = _share(0, found).removeprefix("0 ")
+    shown = [_of_group(entry, verbs[0]) for entry in entries[:_SERIES_TOLD]]
+    return f"{short(entries[0]['column'])} {' and '.join(counts)} {share}: {', '.join(shown)}"
+
+
+def _of_group(entry: Entry, usual: str) -> str:
+    verb = "" if _verb(entry) == usual else f"{_verb(entry)} "
+    return f"{short(entry['group'])} {verb}{_size(entry)}"
+
+
+def _finding(entry: Entry, found: dict[str, Any]) -> Finding:
+    seasonal = entry["season"]["probability"] is not None
+    part = entry["season" if seasonal else "trend"]
+    return Finding(
+        "season" if seasonal else "trend",
+        entry["text"],
+        "time",
+        columns=(entry["column"],),
+        effect=part["strength"],
+        measure="share of the variance",
+        probability=part["probability"],
+        code=f"df.sort_values({found['column']!r}).plot(x={found['column']!r}, y={entry['column']!r})",
+        size=part["strength"],
+    )
