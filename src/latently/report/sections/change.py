@@ -127,8 +127,7 @@ def _signed(share: float) -> str:
 def change_findings(found: dict[str, Any]) -> list[Finding]:
     """The series with the clearest breaks, each in one finding."""
     every = (found.get("trend") or {}).get("breaks", [])
-    ordered = sorted(every, key=lambda entry: (entry["column"], entry["group"] or "", entry["kind"] == "variance"))
-    series = [list(same) for _, same in groupby(ordered, key=lambda entry: (entry["column"], entry["group"]))]
+    series = [list(same) for _, same in groupby(every, key=lambda entry: (entry["column"], entry["group"]))]
     series.sort(key=lambda entries: -max(entry["size"] for entry in entries))
     clearest = {entries[0]["column"]: entries for entries in reversed(series)}
     return [_finding(entries, found["column"]) for entries in series if clearest[entries[0]["column"]] is entries][

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from latently.report.sections.change import changes, without_rescaled
 from latently.report.sections.trend_words import part_text
 from latently.report.series.breaks import breaks
-from latently.report.series.calendar import dated, is_calendar, is_shared
+from latently.report.series.calendar import dated, is_calendar, is_measured, is_shared
 from latently.report.series.cycle import clearest_cycle
 from latently.report.series.decompose import ALARM, Parts, decompose, movement
 from latently.report.series.line import Line, even
@@ -26,7 +27,9 @@ from latently.report.study.words import cut
 Values = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-_MOST_COLUMNS: Final = 6
+_MOST_COLUMNS: Final = 12
+_MOST_OF_MANY: Final = 6  # columns of each of many series
+_TOGETHER: Final = 2  # so many series are tested as if each were alone
 _POINTS: Final = 500
 _LOOKED_AT: Final = 1000  # moments by which the columns that move most are chosen
 _TIMES: Final = 2.0  # how often as much a series without a steady trend must have become to be told
@@ -50,7 +53,7 @@ class Trends:
     rests
         Of a single series: what trend and season leave of a column in each row, NaN where nothing is known.
     breaks
-        Where the level, the trend or the variance of a column changes, the clearest first.
+        Where the level, the trend or the variance of a column changes, the column with the clearest first.
     """
 
     by: str | None
@@ -76,24 +79,28 @@ def trends(study: Study, name: str) -> Trends:
     if found is None:
         return Trends(None, 0, 0, [], {}, [])
     made, rests, broken = [], {}, []
-    for read in _lines(study, time, found):
+    lines = list(_lines(study, time, found))
+    tests = max(len(lines) / _TOGETHER, 1.0)
+    for read in lines:
         line, wrong = without_rescaled(read)
         y = even(line.column, line.rows, line.steps)
-        broken += wrong
         if y is None:
             continue
         parts = decompose(y, line.steps.periods)
-        seen = breaks(parts.trend + parts.rest, rises=parts.p_trend < TREND_ALARM)
-        parts = parts if seen.rises else replace(parts, p_trend=1.0)
-        broken += changes(line, parts, seen.found)
+        rises = parts.p_trend * tests < TREND_ALARM
+        seen = breaks(parts.trend + parts.rest, rises=rises, tests=tests)
+        parts = replace(parts, p_trend=parts.p_trend * tests if seen.rises else 1.0)
+        broken.append(wrong + changes(line, parts, seen.found))
         entry = _entry(line, parts)
         if entry["trend"]["found"] or entry["season"]["length"]:
             made.append(entry)
         if found.by is None and (seen.rises or parts.period):
             rests[line.column.name] = _in_rows(line, parts.rest, study.prepared.rows)
     made.sort(key=lambda entry: -max(entry["trend"]["strength"], entry["season"]["strength"]))
-    broken.sort(key=lambda entry: -entry["size"])
-    return Trends(None if found.by is None else cut(found.by.name), found.n, len(found.series), made, rests, broken)
+    broken.sort(key=lambda entries: -max((entry["size"] for entry in entries), default=0.0))
+    return Trends(
+        None if found.by is None else cut(found.by.name), found.n, len(found.series), made, rests, list(chain(*broken))
+    )
 
 
 def _lines(study: Study, time: Column, found: Panel) -> Iterator[Line]:
@@ -103,6 +110,7 @@ def _lines(study: Study, time: Column, found: Panel) -> Iterator[Line]:
     numbers = [c for c in study.prepared.used if c.role == "numeric" and c.name != time.name]
     numbers = [c for c in numbers if not is_calendar(c.raw, time.raw, dates=time.kind == "date")]
     shared = [c for c in numbers if found.by is not None and is_shared(c.raw, time.raw)]
+    numbers = [c for c in numbers if c not in shared or is_measured(c.raw, time.raw)]
     used = _most_moved(numbers, moments, dates, found)
     whole = [("", _one_of_each(time))] if shared else []
     for group, every in [*found.series, *whole]:
@@ -120,15 +128,16 @@ def _one_of_each(time: Column) -> Rows:
 
 def _most_moved(columns: list[Column], moments: Values, dates: bool, found: Panel) -> list[Column]:
     """The columns with the strongest trends and seasons, by the longest series."""
-    if len(columns) <= _MOST_COLUMNS or not found.series:
-        return columns[:_MOST_COLUMNS]
+    most = _MOST_COLUMNS if found.by is None else _MOST_OF_MANY
+    if len(columns) <= most or not found.series:
+        return columns[:most]
     rows = found.series[0][1][-_LOOKED_AT:]
     steps = spacing(moments[rows], dates=dates)
     if steps is None:
-        return columns[:_MOST_COLUMNS]
+        return columns[:most]
     values = [even(column, rows, steps) for column in columns]
     sizes = np.array([0.0 if y is None else movement(y, steps.periods) for y in values])
-    return [columns[j] for j in np.argsort(-sizes, kind="stable")[:_MOST_COLUMNS]]
+    return [columns[j] for j in np.argsort(-sizes, kind="stable")[:most]]
 
 
 def _in_rows(line: Line, rest: Values, n: int) -> Values:

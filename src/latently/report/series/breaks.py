@@ -68,7 +68,7 @@ class Breaks:
     rises: bool
 
 
-def breaks(y: Values, *, rises: bool) -> Breaks:
+def breaks(y: Values, *, rises: bool, tests: float = 1.0) -> Breaks:
     """Find breaks of level or trend, and of variance, beyond chance.
 
     Parameters
@@ -77,6 +77,8 @@ def breaks(y: Values, *, rises: bool) -> Breaks:
         (n,) values at even steps without season, none of them missing.
     rises
         Whether the series has a trend: breaks are then looked for beside a line.
+    tests
+        By how much p-values are raised, since other series are looked at too.
 
     Examples
     --------
@@ -89,12 +91,12 @@ def breaks(y: Values, *, rises: bool) -> Breaks:
         return Breaks([], rises)
     width = -(-len(y) // _MOST)
     x = y[: len(y) // width * width].reshape(-1, width).mean(axis=1)
-    found = _one_by_one(x, rises)
+    found = _one_by_one(x, rises, tests)
     if rises and found.known and not _still_rises(x, found):
-        without = _one_by_one(x, False)
+        without = _one_by_one(x, False, tests)
         found, rises = (without, False) if without.known else (found, rises)
     found = _closer(y, _Found(len(y), rises, tuple((k, at * width) for k, at in found.known), found.p), width)
-    varied = _variance(_left(y, found))
+    varied = _variance(_left(y, found), tests)
     return Breaks(_told(y, found) + ([varied] if varied is not None else []), rises)
 
 
@@ -113,31 +115,32 @@ class _Found:
         return base(Sought(self.n, "level", rises=self.rises or bent, known=self.known))
 
 
-def _one_by_one(x: Values, rises: bool) -> _Found:
+def _one_by_one(x: Values, rises: bool, tests: float) -> _Found:
     found = _Found(len(x), rises)
     while len(found.known) < _MOST_BREAKS:
-        more = _next(x, found)
+        more = _next(x, found, tests)
         if more is None:
             break
         found = _closer(x, more, max(len(x) // _NEAR, 1))
     return _Found(len(x), rises) if _is_curve(x, found) else found
 
 
-def _next(x: Values, found: _Found) -> _Found | None:
-    """With the clearest break besides, or with two that are clearer than that one twice; None if chance explains them."""
+def _next(x: Values, found: _Found, tests: float) -> _Found | None:
+    """With the clearest break besides, or two that are clearer than that one twice; None if chance explains them."""
     room = min(_MOST_BREAKS - len(found.known), 2)
-    clear = [each for each in (_clearest(x, found, count) for count in range(1, room + 1)) if each is not None]
+    tried = (_clearest(x, found, count, tests) for count in range(1, room + 1))
+    clear = [each for each in tried if each is not None]
     if not clear:
         return None
     one, two = clear[0], clear[-1]
     return two if two.p[-1] < one.p[-1] ** 2 else one
 
 
-def _clearest(x: Values, found: _Found, count: int) -> _Found | None:
+def _clearest(x: Values, found: _Found, count: int, tests: float) -> _Found | None:
     kinds: tuple[OfMean, ...] = ("level", "trend")
     tried = [(kind, *clearest(x, Sought(len(x), kind, count, found.rises, found.known))) for kind in kinds]
     kind, places, p = min(tried, key=lambda each: each[2])
-    if p * 2 * len(kinds) >= ALARM:
+    if p * 2 * len(kinds) * tests >= ALARM:
         return None
     more: tuple[tuple[OfMean, int], ...] = tuple((kind, int(place)) for place in places)
     return _Found(found.n, found.rises, found.known + more, found.p + (p,) * count)
@@ -198,7 +201,7 @@ def _told(y: Values, found: _Found) -> list[Break]:
     return made
 
 
-def _variance(left: Values) -> Break | None:
+def _variance(left: Values, tests: float) -> Break | None:
     """The clearest change of spread of what is new in each step, by the sums of its sizes (Inclan and Tiao's test)."""
     fresh = innovations(left)
     size, n = np.abs(fresh), len(fresh)
@@ -211,6 +214,6 @@ def _variance(left: Values) -> Break | None:
     rest = np.concatenate([size[:at] - size[:at].mean(), size[at:] - size[at:].mean()])
     p = float(kolmogorov(sums.max() / (rest.std() * np.sqrt(inflation_of_mean(rest)) + 1e-300)))
     before, after = float(fresh[:at].std()), float(fresh[at:].std())
-    if p >= _ALARM_OF_VARIANCE or not min(before, after) > 0:
+    if p * tests >= _ALARM_OF_VARIANCE or not min(before, after) > 0:
         return None
     return Break("variance", at, before, after, p, 1 - min(before, after) / max(before, after))
