@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Final
 
 _SHORT: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -29,7 +29,10 @@ _FORMS: Final = tuple(
         ("day month year", rf"{_DAY}[ \-]{_NAME},?[ \-](?P<year>\d{{4}}|\d{{2}})"),
         ("year month", r"(?P<year>\d{4})[-/](?P<month>\d{1,2})"),
         ("month year", rf"{_NAME}[ \-](?P<year>\d{{4}})"),
+        ("year and name of the month", rf"(?P<year>\d{{4}})[ \-]{_NAME}"),
         ("year quarter", r"(?P<year>\d{4})[ \-]?Q(?P<quarter>[1-4])"),
+        ("quarter year", r"Q(?P<quarter>[1-4])[ \-](?P<year>\d{4})"),
+        ("year week", r"(?P<year>\d{4})[ \-]?W(?P<week>\d{2})"),
     )
 )
 _NUMERIC: Final = ("slashes", "dots", "dashes")
@@ -135,16 +138,20 @@ def _mixed(known: list[tuple[str, str, re.Match[str]]]) -> list[str]:
 def _seconds(part: re.Match[str], first: str) -> float | None:
     """Seconds since 1970; None if there is no such day."""
     given = part.groupdict()
-    if given.get("one"):
-        pair = (given["two"], given["one"]) if first == "day" else (given["one"], given["two"])
-        month, day = int(pair[0]), int(pair[1])
-    else:
-        month, day = _month(given), int(given.get("day") or 1)
     try:
-        moment = datetime(_year(given["year"]), month, day, *_clock(given), tzinfo=UTC)
+        return datetime.combine(_day(given, first), time(*_clock(given)), UTC).timestamp()
     except ValueError:
         return None
-    return moment.timestamp()
+
+
+def _day(given: dict[str, str | None], first: str) -> date:
+    year = _year(given["year"])
+    if given.get("week"):
+        return date.fromisocalendar(year, int(str(given["week"])), 1)
+    if given.get("one"):
+        pair = (given["two"], given["one"]) if first == "day" else (given["one"], given["two"])
+        return date(year, int(str(pair[0])), int(str(pair[1])))
+    return date(year, _month(given), int(given.get("day") or 1))
 
 
 def _month(given: dict[str, str | None]) -> int:

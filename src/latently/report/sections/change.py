@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latently.report.findings.finding import Finding
-from latently.report.sections.trend_words import series_name
+from latently.report.sections.trend_words import rate, series_name
 from latently.report.series.breaks import Break
 from latently.report.series.decompose import Parts
 from latently.report.series.line import Line
@@ -116,12 +116,8 @@ def _text(entry: Entry) -> str:
     if entry["kind"] == "level":
         verb = "rises" if after > before else "falls"
         return f"At {entry['at']} the level of {who} {verb} from {number(before)} to {number(after)}."
-    shown = _signed if entry["scale"] == "multiplied" else number
+    shown = rate if entry["scale"] == "multiplied" else number
     return f"At {entry['at']} the growth of {who} changes from {shown(before)} to {shown(after)} a {entry['per']}."
-
-
-def _signed(share: float) -> str:
-    return ("-" if share < 0 else "") + percent(abs(share))
 
 
 def change_findings(found: dict[str, Any]) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Trend and season of every column of numbers along time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
@@ -79,17 +79,11 @@ def trends(study: Study, name: str) -> Trends:
     if found is None:
         return Trends(None, 0, 0, [], {}, [])
     made, rests, broken = [], {}, []
-    lines = list(_lines(study, time, found))
-    tests = max(len(lines) / _TOGETHER, 1.0)
-    for read in lines:
-        line, wrong = without_rescaled(read)
-        y = even(line.column, line.rows, line.steps)
-        if y is None:
-            continue
-        parts = decompose(y, line.steps.periods)
-        rises = parts.p_trend * tests < TREND_ALARM
-        seen = breaks(parts.trend + parts.rest, rises=rises, tests=tests)
-        parts = replace(parts, p_trend=parts.p_trend * tests if seen.rises else 1.0)
+    series = _taken_apart(_lines(study, time, found))
+    for line, parts, wrong in series:
+        rises = parts.p_trend < TREND_ALARM
+        seen = breaks(parts.trend + parts.rest, rises=rises, tests=max(len(series) / _TOGETHER, 1.0))
+        parts = parts if seen.rises else replace(parts, p_trend=1.0)
         broken.append(wrong + changes(line, parts, seen.found))
         entry = _entry(line, parts)
         if entry["trend"]["found"] or entry["season"]["length"]:
@@ -101,6 +95,28 @@ def trends(study: Study, name: str) -> Trends:
     return Trends(
         None if found.by is None else cut(found.by.name), found.n, len(found.series), made, rests, list(chain(*broken))
     )
+
+
+def _taken_apart(lines: Iterable[Line]) -> list[tuple[Line, Parts, list[dict[str, Any]]]]:
+    """Each series without what was written in another unit, its parts, and entries about the former."""
+    made = []
+    for read in lines:
+        line, wrong = without_rescaled(read)
+        y = even(line.column, line.rows, line.steps)
+        if y is not None:
+            made.append((line, decompose(y, line.steps.periods), wrong))
+    # growth in a year, or in part of one, may be its season
+    p = _raised(np.array([1.0 if line.about_a_year else parts.p_trend for line, parts, _ in made]))
+    return [(line, replace(parts, p_trend=float(q)), wrong) for (line, parts, wrong), q in zip(made, p, strict=True)]
+
+
+def _raised(p: Values) -> Values:
+    """P-values raised for their number: a share of false ones (Benjamini and Hochberg)."""
+    order = np.argsort(p)
+    often = np.maximum(len(p) / _TOGETHER / np.arange(1, len(p) + 1), 1.0)
+    out = np.empty_like(p)
+    out[order] = np.minimum.accumulate((p[order] * often)[::-1])[::-1]
+    return np.minimum(out, 1.0)
 
 
 def _lines(study: Study, time: Column, found: Panel) -> Iterator[Line]:
@@ -154,6 +170,7 @@ def _entry(line: Line, parts: Parts) -> dict[str, Any]:
         "period": parts.period,
         "scale": "multiplied" if parts.multiplied else "added",
         "trend": _trend(parts, line.steps),
+        "calendar": parts.period in line.steps.periods,
         "season": _season(line, parts) if parts.period else _cycle(parts),
         "series": _shown(line, parts),
     }
@@ -198,6 +215,7 @@ def _season(line: Line, parts: Parts) -> dict[str, Any]:
         "probability": belief(parts.p_season),
         "high": phase(line.steps, parts.period, line.begin, high),
         "low": phase(line.steps, parts.period, line.begin, low),
+        "years": parts.period / line.steps.per_year if line.steps.per_year else None,
         "size": float(np.expm1(size)) if parts.multiplied else size,
     }
 
@@ -205,7 +223,7 @@ def _season(line: Line, parts: Parts) -> dict[str, Any]:
 def _cycle(parts: Parts) -> dict[str, Any]:
     """What comes again without keeping to steps of the same length."""
     found = clearest_cycle(parts.trend + parts.rest)
-    nothing = {"length": 0, "strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0}
+    nothing = {"length": 0, "strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0, "years": None}
     if found is None or found.p >= ALARM:
         return nothing
     return nothing | {"length": found.length, "strength": found.strength, "probability": belief(found.p)}

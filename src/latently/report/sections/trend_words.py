@@ -9,6 +9,7 @@ from latently.report.study.words import counted, number, percent, short
 _FAINT: Final = 0.05  # strength of a season that is not worth a finding
 _TOLD: Final = 4  # trends in a sentence, and
 _SERIES_TOLD: Final = 3  # series of a column
+_WHEN: Final = {("day", 7): "on", ("hour", 168): "on", ("hour", 24): "at"}
 Entry = dict[str, Any]
 
 
@@ -23,7 +24,8 @@ def part_text(entry: Entry) -> str:
     said = [f"{_verb(entry)} {_size(entry)}"] if entry["trend"]["found"] else []
     if entry["season"]["length"]:
         said.append(_season(entry))
-    return f"{series_name(entry)} {' and '.join(said)}."
+    joint = " and " if entry["trend"]["steady"] else ", and "
+    return f"{series_name(entry)} {joint.join(said)}."
 
 
 def series_name(entry: Entry) -> str:
@@ -36,15 +38,27 @@ def _season(entry: Entry) -> str:
     if not entry["period"]:
         about = f"{season['length']:.2g} {entry['unit']}s"
         return f"has a cycle of about {about} ({percent(season['strength'])} of its variance)"
-    peak = f", highest in {season['high']} and lowest in {season['low']}" if season["high"] else ""
-    if entry["scale"] == "multiplied":
-        size = f"{percent(season['size'])} between them, in proportion to the level"
-    else:
-        size = f"{number(season['size'])} between them"
-    size = size if peak else size.replace("between them", "from low to high")
-    return (
-        f"has a season of {counted(entry['period'], entry['unit'])}{peak} ({size}; strength {season['strength']:.2f})"
-    )
+    when = _WHEN.get((entry["unit"], entry["period"]), "in")
+    peak = f", highest {when} {season['high']} and lowest {when} {season['low']}" if season["high"] else ""
+    size = percent(season["size"]) if entry["scale"] == "multiplied" else number(season["size"])
+    size += " between them" if peak else " from low to high"
+    size += ", in proportion to the level" if entry["scale"] == "multiplied" else ""
+    how = f"({size}; strength {season['strength']:.2f})"
+    if entry["calendar"] or (season["years"] or 0.0) <= 1 or entry["unit"] == "year":
+        return f"has a season of {counted(entry['period'], entry['unit'])}{peak} {how}"
+    return f"has a cycle of {season['years']:.3g} years ({entry['period']} {entry['unit']}s) {how}"
+
+
+def rate(share: float) -> str:
+    """A growth in percent with its sign, however small.
+
+    Examples
+    --------
+    >>> rate(0.071), rate(-0.0004)
+    ('7.1 %', '-0.04 %')
+    """
+    size = abs(share)
+    return ("-" if share < 0 else "") + (f"{100 * size:.2g} %" if 0 < size < 0.001 else percent(size))
 
 
 def _verb(entry: Entry) -> str:
@@ -55,7 +69,7 @@ def _verb(entry: Entry) -> str:
 def _size(entry: Entry) -> str:
     trend = entry["trend"]
     if trend["steady"]:
-        size = percent(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
+        size = rate(abs(trend["growth"])) if entry["scale"] == "multiplied" else number(abs(trend["growth"]))
         return f"by {size} a {trend['per']}"
     start, end = trend["ends"]
     times = f"{end / start:.2g} times as much" if end > start else f"1/{start / end:.2g} of it"

@@ -20,6 +20,7 @@ Kind = Literal["level", "trend", "variance"]
 
 ALARM: Final = 0.003  # of all that is tried at a time for a break of level or trend
 _ALARM_OF_VARIANCE: Final = 0.001
+_TIMES: Final = 1.25  # ratio of standard deviations that is worth telling
 _LEAST: Final = 30
 _MOST_BREAKS: Final = 3
 _MOST: Final = 400  # places that are looked at; longer series are averaged over stretches
@@ -137,13 +138,14 @@ def _next(x: Values, found: _Found, tests: float) -> _Found | None:
 
 
 def _clearest(x: Values, found: _Found, count: int, tests: float) -> _Found | None:
-    kinds: tuple[OfMean, ...] = ("level", "trend")
-    tried = [(kind, *clearest(x, Sought(len(x), kind, count, found.rises, found.known))) for kind in kinds]
-    kind, places, p = min(tried, key=lambda each: each[2])
-    if p * 2 * len(kinds) * tests >= ALARM:
+    """With so many steps or bends at once; bends of a line also where the series as a whole has no trend."""
+    ways: set[tuple[OfMean, bool]] = {("level", found.rises), ("trend", found.rises), ("trend", True)}
+    tried = [(kind, rises, *clearest(x, Sought(len(x), kind, count, rises, found.known))) for kind, rises in ways]
+    kind, rises, places, p = min(tried, key=lambda each: each[3])
+    if p * 2 * len(ways) * tests >= ALARM:
         return None
     more: tuple[tuple[OfMean, int], ...] = tuple((kind, int(place)) for place in places)
-    return _Found(found.n, found.rises, found.known + more, found.p + (p,) * count)
+    return _Found(found.n, rises, found.known + more, found.p + (p,) * count)
 
 
 def _closer(y: Values, found: _Found, width: int) -> _Found:
@@ -214,6 +216,7 @@ def _variance(left: Values, tests: float) -> Break | None:
     rest = np.concatenate([size[:at] - size[:at].mean(), size[at:] - size[at:].mean()])
     p = float(kolmogorov(sums.max() / (rest.std() * np.sqrt(inflation_of_mean(rest)) + 1e-300)))
     before, after = float(fresh[:at].std()), float(fresh[at:].std())
-    if p * tests >= _ALARM_OF_VARIANCE or not min(before, after) > 0:
+    low, high = sorted((before, after))
+    if p * tests >= _ALARM_OF_VARIANCE or not low > 0 or high < _TIMES * low:
         return None
-    return Break("variance", at, before, after, p, 1 - min(before, after) / max(before, after))
+    return Break("variance", at, before, after, p, 1 - low / high)

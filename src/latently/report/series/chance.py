@@ -13,7 +13,7 @@ Values = NDArray[np.float64]
 Places = NDArray[np.int64]
 Kind = Literal["line", "level", "trend"]
 
-_SHARE: Final = 0.1  # of the series, at either end and between two breaks, where no break is looked for
+_SHARE: Final = 0.05  # of the series, at either end and between two breaks, where no break is looked for
 _SERIES: Final = 300
 # a weight, how much of a value, and of the step to it, comes again: random walks are as probable as all else
 _PROCESSES: Final = (

@@ -35,7 +35,7 @@ class Parts:
     cycle
         (period,) the season, from the first place on.
     season_strength, trend_strength
-        Share of the variance, next to the rest alone, from 0 to 1.
+        Share of the variance, next to the rest alone, from 0 to 1; of a season within its cycles.
     p_season, p_trend
         How often chance would bring as much, allowing for the memory of the rest.
     """
@@ -124,9 +124,10 @@ def _parts(y: Values, period: int, tried: int, multiplied: bool, *, usual: bool 
             cycle = _cycle(y - trend, period)
             season = cycle[np.arange(len(y)) % period]
     rest = y - trend - season
+    near = y - _smooth(y, period) if period else rest  # beside what lasts longer than a cycle
     return Parts(
         period, multiplied, trend, season, rest, cycle,
-        _strength(season, rest), _strength(trend, rest),
+        _strength(season, near - season), _strength(trend, rest),
         min(1.0, tried * _season_p(y - trend, period, usual)) if period else 1.0,
         trend_p(y - season),
     )  # fmt: skip
