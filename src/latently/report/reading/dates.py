@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from itertools import pairwise
 from typing import Final
 
 _SHORT: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -37,6 +38,7 @@ _FORMS: Final = tuple(
 )
 _NUMERIC: Final = ("slashes", "dots", "dashes")
 _LEAST_SHARE: Final = 0.8  # of the different texts that must be dates for the others to be called impossible
+_LEAST_STEPS: Final = 4  # from date to date, all up, that tell what comes first
 _PIVOT: Final = 69  # two digits of a year up to which the century is the 21st
 
 
@@ -120,12 +122,23 @@ def _order(known: list[tuple[str, str, re.Match[str]]]) -> tuple[dict[str, str],
         day_first = sum(int(part["one"]) > 12 for part in parts)
         month_first = sum(int(part["two"]) > 12 for part in parts)
         if day_first == month_first == 0:
-            order[form] = "month" if form == "slashes" else "day"
-            notes.append(f"day and month cannot be distinguished; the {order[form]} is taken to come first")
+            order[form], note = _by_the_rows(known, form)
+            notes.append(note)
         else:
             order[form] = "day" if day_first >= month_first else "month"
             notes.append(f"the {order[form]} comes first")
     return order, notes
+
+
+def _by_the_rows(known: list[tuple[str, str, re.Match[str]]], form: str) -> tuple[str, str]:
+    """The order in which the dates rise from row to row, if they do in one; the usual one if not."""
+    for first in ("day", "month"):
+        moments = [_seconds(part, first if each == form else "day") for _, each, part in known]
+        steps = [b > a for a, b in pairwise(moments) if a is not None and b is not None]
+        if len(steps) >= _LEAST_STEPS and all(steps):
+            return first, f"the {first} comes first: so read the dates rise from row to row"
+    usual = "month" if form == "slashes" else "day"
+    return usual, f"day and month cannot be distinguished; the {usual} is taken to come first"
 
 
 def _mixed(known: list[tuple[str, str, re.Match[str]]]) -> list[str]:

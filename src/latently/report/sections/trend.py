@@ -9,19 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.sections.change import changes, without_rescaled
-from latently.report.sections.trend_words import part_text
+from latently.report.sections.trend_part import part_entry
 from latently.report.series.breaks import breaks
 from latently.report.series.calendar import dated, is_calendar, is_measured, is_shared
-from latently.report.series.cycle import clearest_cycle
-from latently.report.series.decompose import ALARM, Parts, decompose, movement
+from latently.report.series.decompose import Parts, decompose, movement
 from latently.report.series.line import Line, even
 from latently.report.series.panel import Panel, between_known, panel
-from latently.report.series.phases import phase
-from latently.report.series.rising import TREND_ALARM, wanders
-from latently.report.series.spacing import Spacing, spacing
+from latently.report.series.rising import TREND_ALARM
+from latently.report.series.spacing import spacing
 from latently.report.study.columns import Column
-from latently.report.study.evidence import belief
-from latently.report.study.study import Study, shown_moment
+from latently.report.study.study import Study
 from latently.report.study.words import cut
 
 Values = NDArray[np.float64]
@@ -30,10 +27,8 @@ Rows = NDArray[np.int64]
 _MOST_COLUMNS: Final = 12
 _MOST_OF_MANY: Final = 6  # columns of each of many series
 _TOGETHER: Final = 2  # so many series are tested as if each were alone
-_POINTS: Final = 500
 _LOOKED_AT: Final = 1000  # moments by which the columns that move most are chosen
-_TIMES: Final = 2.0  # how often as much a series without a steady trend must have become to be told
-_WANDERS: Final = 0.8  # weight of such a change beside that of a trend
+_LINE: Final = 0.5  # share of the variance of a year that a line must explain to be told
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +43,8 @@ class Trends:
         How many series there are; 0 if rows share moments and nothing tells them apart.
     looked_at
         How many of them are looked at.
+    left_out
+        Rows of a single series that repeat a moment.
     parts
         An entry for each series and column that has a trend or a season, the strongest first.
     rests
@@ -59,6 +56,7 @@ class Trends:
     by: str | None
     n: int
     looked_at: int
+    left_out: int
     parts: list[dict[str, Any]]
     rests: dict[str, Values]
     breaks: list[dict[str, Any]]
@@ -75,9 +73,9 @@ def trends(study: Study, name: str) -> Trends:
         The column that orders the rows.
     """
     time = next(c for c in study.prepared.columns if c.name == name)
-    found = panel(study.prepared.columns, time)
+    found = panel(study.prepared.columns, time, study.prepared.first(np.arange(study.prepared.rows)))
     if found is None:
-        return Trends(None, 0, 0, [], {}, [])
+        return Trends(None, 0, 0, 0, [], {}, [])
     made, rests, broken = [], {}, []
     series = _taken_apart(_lines(study, time, found))
     for line, parts, wrong in series:
@@ -85,7 +83,7 @@ def trends(study: Study, name: str) -> Trends:
         seen = breaks(parts.trend + parts.rest, rises=rises, tests=max(len(series) / _TOGETHER, 1.0))
         parts = parts if seen.rises else replace(parts, p_trend=1.0)
         broken.append(wrong + changes(line, parts, seen.found))
-        entry = _entry(line, parts)
+        entry = part_entry(line, parts)
         if entry["trend"]["found"] or entry["season"]["length"]:
             made.append(entry)
         if found.by is None and (seen.rises or parts.period):
@@ -93,7 +91,13 @@ def trends(study: Study, name: str) -> Trends:
     made.sort(key=lambda entry: -max(entry["trend"]["strength"], entry["season"]["strength"]))
     broken.sort(key=lambda entries: -max((entry["size"] for entry in entries), default=0.0))
     return Trends(
-        None if found.by is None else cut(found.by.name), found.n, len(found.series), made, rests, list(chain(*broken))
+        None if found.by is None else cut(found.by.name),
+        found.n,
+        len(found.series),
+        found.left_out,
+        made,
+        rests,
+        list(chain(*broken)),
     )
 
 
@@ -105,9 +109,14 @@ def _taken_apart(lines: Iterable[Line]) -> list[tuple[Line, Parts, list[dict[str
         y = even(line.column, line.rows, line.steps)
         if y is not None:
             made.append((line, decompose(y, line.steps.periods), wrong))
-    # growth in a year, or in part of one, may be its season
-    p = _raised(np.array([1.0 if line.about_a_year else parts.p_trend for line, parts, _ in made]))
+    p = _raised(np.array([1.0 if _may_be_a_season(line, parts) else parts.p_trend for line, parts, _ in made]))
     return [(line, replace(parts, p_trend=float(q)), wrong) for (line, parts, wrong), q in zip(made, p, strict=True)]
+
+
+def _may_be_a_season(line: Line, parts: Parts) -> bool:
+    """Whether what grows in a year, or in a part of one, is mostly something else than a line."""
+    y = parts.trend + parts.rest
+    return line.about_a_year and bool(np.corrcoef(y, np.arange(len(y)))[0, 1] ** 2 < _LINE)
 
 
 def _raised(p: Values) -> Values:
@@ -160,84 +169,3 @@ def _in_rows(line: Line, rest: Values, n: int) -> Values:
     out = np.full(n, np.nan)
     out[line.rows] = np.where(np.isnan(line.column.raw[line.rows]), np.nan, rest[line.steps.places])
     return out
-
-
-def _entry(line: Line, parts: Parts) -> dict[str, Any]:
-    entry = {
-        "column": cut(line.column.name),
-        "group": line.group or None,
-        "unit": line.steps.unit,
-        "period": parts.period,
-        "scale": "multiplied" if parts.multiplied else "added",
-        "trend": _trend(parts, line.steps),
-        "calendar": parts.period in line.steps.periods,
-        "season": _season(line, parts) if parts.period else _cycle(parts),
-        "series": _shown(line, parts),
-    }
-    return entry | {"text": part_text(entry)}
-
-
-def _trend(parts: Parts, steps: Spacing) -> dict[str, Any]:
-    """Growth in a year, or in a step: a share if parts are multiplied, an amount if they are added."""
-    steady = parts.p_trend < TREND_ALARM
-    ends = _ends(parts)
-    far = not steady and min(ends) > 0 and max(ends) >= _TIMES * min(ends) and wanders(parts.trend + parts.rest)
-    line = np.polynomial.Polynomial.fit(np.arange(len(parts.trend)), parts.trend + parts.rest, 1).convert()
-    per, often = steps.rate
-    change = float(line.coef[1]) * often
-    return {
-        "found": steady or far,
-        "steady": steady,
-        "strength": parts.trend_strength * (1.0 if steady else _WANDERS) if steady or far else 0.0,
-        "growth": float(np.expm1(change)) if parts.multiplied else change,
-        "ends": ends,
-        "per": per,
-        "probability": belief(parts.p_trend) if steady else None,
-    }
-
-
-def _ends(parts: Parts) -> list[float]:
-    """Level of the first and of the last tenth, in the column's own unit; 0 if values below zero have no ratio."""
-    y = parts.trend + parts.rest
-    if not parts.multiplied and y.min() <= 0:
-        return [0.0, 0.0]
-    tenth = max(len(y) // 10, 1)
-    ends = np.array([y[:tenth].mean(), y[-tenth:].mean()])
-    return [float(end) for end in (np.exp(ends) if parts.multiplied else ends)]
-
-
-def _season(line: Line, parts: Parts) -> dict[str, Any]:
-    high, low = int(parts.cycle.argmax()), int(parts.cycle.argmin())
-    size = float(np.ptp(parts.cycle))
-    return {
-        "length": parts.period,
-        "strength": parts.season_strength,
-        "probability": belief(parts.p_season),
-        "high": phase(line.steps, parts.period, line.begin, high),
-        "low": phase(line.steps, parts.period, line.begin, low),
-        "years": parts.period / line.steps.per_year if line.steps.per_year else None,
-        "size": float(np.expm1(size)) if parts.multiplied else size,
-    }
-
-
-def _cycle(parts: Parts) -> dict[str, Any]:
-    """What comes again without keeping to steps of the same length."""
-    found = clearest_cycle(parts.trend + parts.rest)
-    nothing = {"length": 0, "strength": 0.0, "probability": None, "high": None, "low": None, "size": 0.0, "years": None}
-    if found is None or found.p >= ALARM:
-        return nothing
-    return nothing | {"length": found.length, "strength": found.strength, "probability": belief(found.p)}
-
-
-def _shown(line: Line, parts: Parts) -> dict[str, Any]:
-    """Values, trend, and trend with season, at some of the moments, in the column's own unit."""
-    some = np.arange(0, len(line.rows), -(-len(line.rows) // _POINTS))
-    places, rows = line.steps.places[some], line.rows[some]
-    both = parts.trend + parts.season
-    undo = np.exp if parts.multiplied else np.asarray
-    return {
-        "at": [shown_moment(line.time, int(row)) for row in rows],
-        "value": [None if np.isnan(v) else float(f"{v:.6g}") for v in line.column.raw[rows]],
-        "trend": [float(f"{v:.6g}") for v in undo(parts.trend[places])],
-        "fitted": [float(f"{v:.6g}") for v in undo(both[places])],
-    }

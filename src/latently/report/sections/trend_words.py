@@ -6,7 +6,8 @@ from typing import Any, Final
 from latently.report.findings.finding import Finding
 from latently.report.study.words import counted, number, percent, short
 
-_FAINT: Final = 0.05  # strength of a season that is not worth a finding
+_FAINT: Final = 0.1  # strength of a season that is not worth a finding, or
+_SMALL: Final = 0.03  # its standard deviation as a share of that of the series
 _TOLD: Final = 4  # trends in a sentence, and
 _SERIES_TOLD: Final = 3  # series of a column
 _WHEN: Final = {("day", 7): "on", ("hour", 168): "on", ("hour", 24): "at"}
@@ -80,13 +81,17 @@ def trend_findings(found: dict[str, Any]) -> list[Finding]:
     """The strongest seasons, each in one sentence, and the trends of all other columns together."""
     parts: list[Entry] = found["trend"]["parts"]
     strongest = sorted(parts, key=lambda entry: -entry["season"]["strength"])
-    by_column = {entry["column"]: entry for entry in reversed(strongest) if entry["season"]["strength"] >= _FAINT}
+    by_column = {entry["column"]: entry for entry in reversed(strongest) if _is_plain(entry["season"])}
     seasonal = [entry for entry in strongest if by_column.get(entry["column"]) is entry][:2]
     alone = found["trend"]["by"] is None
     rising = [entry for entry in parts if entry["trend"]["found"] and not (alone and entry in seasonal)]
     made = [_finding(entry if alone else _without_trend(entry), found) for entry in seasonal]
     made = [replace(each, text=each.text + _also(each, parts, found)) for each in made]
     return made + ([_rising(rising, found)] if rising else [])
+
+
+def _is_plain(season: dict[str, Any]) -> bool:
+    return season["strength"] >= _FAINT and season["of_all"] >= _SMALL
 
 
 def _without_trend(entry: Entry) -> Entry:
@@ -150,5 +155,5 @@ def _finding(entry: Entry, found: dict[str, Any]) -> Finding:
         measure="share of the variance",
         probability=part["probability"],
         code=f"df.sort_values({found['column']!r}).plot(x={found['column']!r}, y={entry['column']!r})",
-        size=part["strength"],
+        size=max(part["strength"], entry["trend"]["strength"] if entry["trend"]["found"] else 0.0),
     )

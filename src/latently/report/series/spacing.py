@@ -19,6 +19,8 @@ _MONTHS: Final[
 )
 _STEPS: Final[tuple[tuple[float, str, tuple[int, ...]], ...]] = (  # seconds, name, periods
     (60.0, "minute", (60, 1440)),
+    (900.0, "quarter-hour", (96, 672)),
+    (1800.0, "half-hour", (48, 336)),
     (3600.0, "hour", (24, 168)),
     (_DAY, "day", (7, 365)),
     (7 * _DAY, "week", (52,)),
