@@ -98,7 +98,9 @@ def _joined(about: dict[str, Any], states: str) -> str:
     """What trend and season say first, then the states of what they leave."""
     said = [entry["text"] for entry in about["parts"][:3]]
     if about["n"] == 0:
-        said = ["Many rows share a time and no column tells them apart: trend, season and breaks were not looked for."]
+        said = [
+            "Several rows share a time and no column tells them apart: trend, season and breaks were not looked for."
+        ]
     if about["left_out"]:
         repeat = counted(about["left_out"], "row")
         said.insert(0, f"{repeat} with a time that another row has already: the first of each is looked at.")

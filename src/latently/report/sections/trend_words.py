@@ -74,7 +74,7 @@ def _size(entry: Entry) -> str:
         return f"by {size} a {trend['per']}"
     start, end = trend["ends"]
     times = f"{end / start:.2g} times as much" if end > start else f"1/{start / end:.2g} of it"
-    return f"from {number(start)} to {number(end)} ({times}), not steadily"
+    return f"from {number(start)} to {number(end)} ({times}) without a steady trend"
 
 
 def trend_findings(found: dict[str, Any]) -> list[Finding]:

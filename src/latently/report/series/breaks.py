@@ -18,7 +18,7 @@ from latently.report.study.rows.order import inflation_of_mean, innovations
 Values = NDArray[np.float64]
 Kind = Literal["level", "trend", "variance"]
 
-ALARM: Final = 0.003  # of all that is tried at a time for a break of level or trend
+ALARM: Final = 0.001  # of all that is tried at a time for a break of level or trend
 _ALARM_OF_VARIANCE: Final = 0.001
 _TIMES: Final = 1.25  # ratio of standard deviations that is worth telling
 _LEAST: Final = 30

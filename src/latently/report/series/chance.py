@@ -13,7 +13,8 @@ Values = NDArray[np.float64]
 Places = NDArray[np.int64]
 Kind = Literal["line", "level", "trend"]
 
-_SHARE: Final = 0.05  # of the series, at either end and between two breaks, where no break is looked for
+_SHARE: Final = 0.1  # of the series, between two breaks, and at either end, where no step is looked for
+_SHARE_OF_BENDS: Final = 0.05  # at either end, where no bend is looked for
 _SERIES: Final = 300
 # a weight, how much of a value, and of the step to it, comes again: random walks are as probable as all else
 _PROCESSES: Final = (
@@ -150,17 +151,18 @@ def _clearness(y: Values, x: Values, kind: Kind) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=32)
 def _regressors(sought: Sought) -> _Regressors:
-    n, edge = sought.n, max(5, round(_SHARE * sought.n))
+    n, edge = sought.n, max(5, round((_SHARE if sought.kind == "level" else _SHARE_OF_BENDS) * sought.n))
+    least = max(5, round(_SHARE * n))
     places = np.array([0]) if sought.kind == "line" else np.arange(edge, n - edge)
     if sought.count == 2:
         places = np.unique(np.linspace(edge, n - edge - 1, min(_PLACES_OF_TWO, len(places))).round().astype(int))
-    apart = [min(abs(place - other) for _, other in sought.known) if sought.known else edge for place in places]
-    places = places[np.array(apart) >= edge]
+    apart = [min((abs(place - other) for _, other in sought.known), default=n) for place in places]
+    places = places[np.array(apart) >= least]
     q = np.linalg.qr(base(sought))[0]
     added = np.array([regressor(n, sought.kind, int(place)) for place in places]).reshape(-1, n)
     added -= (added @ q) @ q.T
     first, second = np.triu_indices(len(places), 1)
-    far = places[second] - places[first] >= edge
+    far = places[second] - places[first] >= least
     tried = np.arange(len(places))[:, None] if sought.count == 1 else np.column_stack([first[far], second[far]])
     return _Regressors(q, added, added @ added.T, tried, places)
 
