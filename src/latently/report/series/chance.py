@@ -16,11 +16,11 @@ Kind = Literal["line", "level", "trend"]
 _SHARE: Final = 0.1  # of the series, between two breaks, and at either end, where no step is looked for
 _SHARE_OF_BENDS: Final = 0.05  # at either end, where no bend is looked for
 _SERIES: Final = 300
-# a weight, how much of a value, and of the step to it, comes again: random walks are as probable as all else
+# a weight, how much of a value, and of the step to it, comes again: random walks are twice as probable as all else
 _PROCESSES: Final = (
     *((1.0, r, 0.0) for r in (-0.6, -0.3, 0.0, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.995)),
-    (10.0, 1.0, 0.0),
-    (4.0, 1.0, 0.5),
+    (20.0, 1.0, 0.0),
+    (8.0, 1.0, 0.5),
 )
 _MEMORIES: Final = (-0.6, -0.3, 0.0, 0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.995, 1.0)
 _PLACES_OF_TWO: Final = 48  # places of which every two are tried
