@@ -131,14 +131,18 @@ def _order(known: list[tuple[str, str, re.Match[str]]]) -> tuple[dict[str, str],
 
 
 def _by_the_rows(known: list[tuple[str, str, re.Match[str]]], form: str) -> tuple[str, str]:
-    """The order in which the dates rise from row to row, if they do in one; the usual one if not."""
-    for first in ("day", "month"):
-        moments = [_seconds(part, first if each == form else "day") for _, each, part in known]
-        steps = [b > a for a, b in pairwise(moments) if a is not None and b is not None]
-        if len(steps) >= _LEAST_STEPS and all(steps):
-            return first, f"the {first} comes first: so read the dates rise from row to row"
+    """The order in which the dates rise from row to row, if they do in one alone; the usual one if not."""
+    rising = [first for first in ("day", "month") if _rises(known, form, first)]
+    if len(rising) == 1:
+        return rising[0], f"the {rising[0]} comes first: so read the dates rise from row to row"
     usual = "month" if form == "slashes" else "day"
     return usual, f"day and month cannot be distinguished; the {usual} is taken to come first"
+
+
+def _rises(known: list[tuple[str, str, re.Match[str]]], form: str, first: str) -> bool:
+    moments = [_seconds(part, first if each == form else "day") for _, each, part in known]
+    steps = [b > a for a, b in pairwise(moments) if a is not None and b is not None]
+    return len(steps) >= _LEAST_STEPS and all(steps)
 
 
 def _mixed(known: list[tuple[str, str, re.Match[str]]]) -> list[str]:
