@@ -55,7 +55,7 @@ def test_a_rise_and_a_fall_that_hide_each_other_are_found_together():
 def test_growth_that_stops_and_begins_again():
     """Employment before, in and after a recession: no trend as a whole, two bends of a line."""
     rng, t = np.random.default_rng(0), np.arange(120)
-    y = 0.1 * t - 0.4 * np.clip(t - 40, 0, 30) + lfilter([1], [1, -0.5], 0.3 * rng.normal(size=120))
+    y = 0.1 * t - 0.4 * np.clip(t - 40, 0, 30) + lfilter([1], [1, -0.5], 0.15 * rng.normal(size=120))
     found = breaks(y, rises=False).found
     assert [each.kind for each in found] == ["trend", "trend"]
     assert [each.at for each in found] == pytest.approx([40, 70], abs=4)
