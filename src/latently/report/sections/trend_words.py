@@ -91,7 +91,7 @@ def trend_findings(found: dict[str, Any]) -> list[Finding]:
 
 
 def _is_plain(season: dict[str, Any]) -> bool:
-    return season["strength"] >= _FAINT and season["of_all"] >= _SMALL
+    return bool(season["strength"] >= _FAINT and season["of_all"] >= _SMALL)
 
 
 def _without_trend(entry: Entry) -> Entry:
