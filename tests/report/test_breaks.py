@@ -19,18 +19,18 @@ NILE = np.fromstring(
 
 
 def test_the_level_of_the_nile_falls_in_1899():
-    (found,) = breaks(NILE, rises=False)
+    (found,) = breaks(NILE, rises=False).found
     assert (found.kind, 1871 + found.at) == ("level", 1899)
     assert (found.before, found.after) == pytest.approx((NILE[:28].mean(), NILE[28:].mean()))
 
 
 def test_breaks_of_trend_and_variance():
     rng, t = np.random.default_rng(0), np.arange(200)
-    (bend,) = breaks(0.05 * t + 0.1 * np.maximum(t - 110, 0) + rng.normal(size=200), rises=True)
+    (bend,) = breaks(0.05 * t + 0.1 * np.maximum(t - 110, 0) + rng.normal(size=200), rises=True).found
     assert bend.kind == "trend"
     assert abs(bend.at - 110) < 20
     assert (bend.before, bend.after) == pytest.approx((0.05, 0.15), abs=0.03)
-    (wide,) = breaks(np.where(t < 120, 1, 3) * rng.normal(size=200), rises=False)
+    (wide,) = breaks(np.where(t < 120, 1, 3) * rng.normal(size=200), rises=False).found
     assert wide.kind == "variance"
     assert abs(wide.at - 120) < 15
     assert 2 < wide.after / wide.before < 4
@@ -41,7 +41,7 @@ def test_at_most_one_alarm_in_a_hundred_series_without_a_break(r):
     from scipy.signal import lfilter
 
     series = lfilter([1.0], [1.0, -r], np.random.default_rng(1).normal(size=(200, 150)), axis=1)
-    assert sum(bool(breaks(y, rises=k % 2 == 0)) for k, y in enumerate(series)) <= 2
+    assert sum(bool(breaks(y, rises=k % 2 == 0).found) for k, y in enumerate(series)) <= 2
 
 
 def test_a_report_tells_the_break():

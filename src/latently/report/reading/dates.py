@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
+from itertools import pairwise
 from typing import Final
 
 _SHORT: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
@@ -29,11 +30,15 @@ _FORMS: Final = tuple(
         ("day month year", rf"{_DAY}[ \-]{_NAME},?[ \-](?P<year>\d{{4}}|\d{{2}})"),
         ("year month", r"(?P<year>\d{4})[-/](?P<month>\d{1,2})"),
         ("month year", rf"{_NAME}[ \-](?P<year>\d{{4}})"),
+        ("year and name of the month", rf"(?P<year>\d{{4}})[ \-]{_NAME}"),
         ("year quarter", r"(?P<year>\d{4})[ \-]?Q(?P<quarter>[1-4])"),
+        ("quarter year", r"Q(?P<quarter>[1-4])[ \-](?P<year>\d{4})"),
+        ("year week", r"(?P<year>\d{4})[ \-]?W(?P<week>\d{2})"),
     )
 )
 _NUMERIC: Final = ("slashes", "dots", "dashes")
 _LEAST_SHARE: Final = 0.8  # of the different texts that must be dates for the others to be called impossible
+_LEAST_STEPS: Final = 4  # from date to date, all up, that tell what comes first
 _PIVOT: Final = 69  # two digits of a year up to which the century is the 21st
 
 
@@ -137,12 +142,27 @@ def _order(known: list[tuple[str, str, re.Match[str]]]) -> tuple[dict[str, str],
         day_first = sum(int(part["one"]) > 12 for part in parts)
         month_first = sum(int(part["two"]) > 12 for part in parts)
         if day_first == month_first == 0:
-            order[form] = "month" if form == "slashes" else "day"
-            notes.append(f"day and month cannot be distinguished; the {order[form]} is taken to come first")
+            order[form], note = _by_the_rows(known, form)
+            notes.append(note)
         else:
             order[form] = "day" if day_first >= month_first else "month"
             notes.append(f"the {order[form]} comes first")
     return order, notes
+
+
+def _by_the_rows(known: list[tuple[str, str, re.Match[str]]], form: str) -> tuple[str, str]:
+    """The order in which the dates rise from row to row, if they do in one alone; the usual one if not."""
+    rising = [first for first in ("day", "month") if _rises(known, form, first)]
+    if len(rising) == 1:
+        return rising[0], f"the {rising[0]} comes first: so read the dates rise from row to row"
+    usual = "month" if form == "slashes" else "day"
+    return usual, f"day and month cannot be distinguished; the {usual} is taken to come first"
+
+
+def _rises(known: list[tuple[str, str, re.Match[str]]], form: str, first: str) -> bool:
+    moments = [_seconds(part, first if each == form else "day") for _, each, part in known]
+    steps = [b > a for a, b in pairwise(moments) if a is not None and b is not None]
+    return len(steps) >= _LEAST_STEPS and all(steps)
 
 
 def _mixed(formats: dict[str, int]) -> list[str]:
@@ -154,16 +174,20 @@ def _mixed(formats: dict[str, int]) -> list[str]:
 def _seconds(part: re.Match[str], first: str) -> float | None:
     """Seconds since 1970; None if there is no such day."""
     given = part.groupdict()
-    if given.get("one"):
-        pair = (given["two"], given["one"]) if first == "day" else (given["one"], given["two"])
-        month, day = int(pair[0]), int(pair[1])
-    else:
-        month, day = _month(given), int(given.get("day") or 1)
     try:
-        moment = datetime(_year(given["year"]), month, day, *_clock(given), tzinfo=UTC)
+        return datetime.combine(_day(given, first), time(*_clock(given)), UTC).timestamp()
     except ValueError:
         return None
-    return moment.timestamp()
+
+
+def _day(given: dict[str, str | None], first: str) -> date:
+    year = _year(given["year"])
+    if given.get("week"):
+        return date.fromisocalendar(year, int(str(given["week"])), 1)
+    if given.get("one"):
+        pair = (given["two"], given["one"]) if first == "day" else (given["one"], given["two"])
+        return date(year, int(str(pair[0])), int(str(pair[1])))
+    return date(year, _month(given), int(given.get("day") or 1))
 
 
 def _month(given: dict[str, str | None]) -> int:

@@ -24,7 +24,7 @@ from latently.report.sections.dependencies import dependency_findings, order_fin
 from latently.report.sections.missing import missing_finding
 from latently.report.sections.target import leakage_findings, target_finding
 from latently.report.sections.time import states_finding
-from latently.report.sections.trend import trend_findings
+from latently.report.sections.trend_words import trend_findings
 from latently.report.study.study import Study
 from latently.report.study.words import counted, listed, short
 

@@ -62,7 +62,14 @@ def time(study: Study, name: str) -> dict[str, Any]:
     """
     found = trends(study, name)
     series = _series(study, name, found.rests)
-    about = {"by": found.by, "n": found.n, "parts": found.parts, "breaks": found.breaks}
+    about = {
+        "by": found.by,
+        "n": found.n,
+        "looked_at": found.looked_at,
+        "left_out": found.left_out,
+        "parts": found.parts,
+        "breaks": found.breaks,
+    }
     alone = found.by is None and len(series.rows) >= _LEAST_FOR_STATES
     model, scores = _model(study, series) if alone else (None, {})
     if model is None:
@@ -89,15 +96,17 @@ def time(study: Study, name: str) -> dict[str, Any]:
 
 def _joined(about: dict[str, Any], states: str) -> str:
     """What trend and season say first, then the states of what they leave."""
-    first = " ".join(entry["text"] for entry in about["parts"][:3])
+    said = [entry["text"] for entry in about["parts"][:3]]
     if about["n"] == 0:
-        first = (
+        said = [
             "Several rows share a time and no column tells them apart: trend, season and breaks were not looked for."
-        )
+        ]
+    if about["left_out"]:
+        repeat = counted(about["left_out"], "row")
+        said.insert(0, f"{repeat} with a time that another row has already: the first of each is looked at.")
     left = len(about["parts"]) - 3
-    more = f" {left} more {'has' if left == 1 else 'have'} one as well." if left > 0 else ""
-    broken = "".join(f" {entry['text']}" for entry in about["breaks"][:3])
-    return f"{first}{more}{broken} {states}".strip()
+    more = [f"{left} more {'has' if left == 1 else 'have'} one as well."] if left > 0 else []
+    return " ".join([*said, *more, *(entry["text"] for entry in about["breaks"][:3]), states])
 
 
 def _series(study: Study, name: str, rests: dict[str, Values]) -> Series:

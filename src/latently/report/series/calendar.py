@@ -56,6 +56,18 @@ def is_shared(x: Values, times: Values) -> bool:
     return bool(len(moments) < there.sum() and len(pairs) == len(moments))
 
 
+def is_measured(x: Values, times: Values) -> bool:
+    """Whether most moments have a value of their own, unlike a clock's.
+
+    Examples
+    --------
+    >>> is_measured(np.array([1.0, 2, 1, 2]), np.arange(4.0)), is_measured(np.array([1.3, 2.1, 1.4]), np.arange(3.0))
+    (False, True)
+    """
+    there = ~(np.isnan(x) | np.isnan(times))
+    return bool(len(np.unique(x[there])) > len(np.unique(times[there])) / 2)
+
+
 def dated(years: Values) -> Values | None:
     """Seconds since 1970 of years with fractions, if all are the beginnings of months or quarters; None if not.
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from latently.report.series.decompose import memory
+from latently.report.series.rising import memory
 
 Values = NDArray[np.float64]
 _LEAST_CYCLES: Final = 5

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from latently.report.series.rising import TREND_ALARM, trend_p
+
 Values = NDArray[np.float64]
 _LEAST_CYCLES: Final = 2.5
 _ROUNDS: Final = 3
 _SHARE: Final = 5  # a trend without season is a mean over so large a part of the series
 _CANDIDATES: Final = 6
 _SHIFTS: Final = 199
-_WANDERS: Final = 0.9  # memory of what a line leaves, from which on only the steps tell of a trend
-_LEAST_FOR_MEMORY: Final = 24  # values; fewer do not tell how much a value tells of the next
 _BESIDE: Final = 8  # waves of the spectrum that one is compared with
 _LONG: Final = 50  # steps of a cycle, from which on it is smooth
 ALARM: Final = 0.001
@@ -35,7 +35,7 @@ class Parts:
     cycle
         (period,) the season, from the first place on.
     season_strength, trend_strength
-        Share of the variance, next to the rest alone, from 0 to 1.
+        Share of the variance, next to the rest alone, from 0 to 1; of a season within its cycles.
     p_season, p_trend
         How often chance would bring as much, allowing for the memory of the rest.
     """
@@ -93,7 +93,7 @@ def _criterion(parts: Parts) -> float:
 def movement(y: Values, periods: tuple[int, ...] = ()) -> float:
     """Strength of the trend or the season of a series, whichever is more, beyond chance: a quick look."""
     parts = _best(_filled(y), periods, candidates=1)
-    return max(parts.trend_strength * (parts.p_trend < ALARM), parts.season_strength * (parts.period > 0))
+    return max(parts.trend_strength * (parts.p_trend < TREND_ALARM), parts.season_strength * (parts.period > 0))
 
 
 def _best(y: Values, periods: tuple[int, ...], *, multiplied: bool = False, candidates: int = _CANDIDATES) -> Parts:
@@ -124,11 +124,12 @@ def _parts(y: Values, period: int, tried: int, multiplied: bool, *, usual: bool 
             cycle = _cycle(y - trend, period)
             season = cycle[np.arange(len(y)) % period]
     rest = y - trend - season
+    near = y - _smooth(y, period) if period else rest  # beside what lasts longer than a cycle
     return Parts(
         period, multiplied, trend, season, rest, cycle,
-        _strength(season, rest), _strength(trend, rest),
+        _strength(season, near - season), _strength(trend, rest),
         min(1.0, tried * _season_p(y - trend, period, usual)) if period else 1.0,
-        _trend_p(y - season),
+        trend_p(y - season),
     )  # fmt: skip
 
 
@@ -168,22 +169,6 @@ def _strength(part: Values, rest: Values) -> float:
     return max(0.0, 1 - float(np.var(rest)) / both) if both > 0 else 0.0
 
 
-def memory(x: Values) -> float:
-    """Correlation of neighbours, between 0 and 0.995; by as much more as it is too low about a line, on average."""
-    centred = x - x.mean()
-    total = float(centred @ centred)
-    if total <= 0:
-        return 0.0
-    r = float(centred[1:] @ centred[:-1] / total)
-    return float(np.clip(r + (2 + 4 * r) / len(x), 0.0, 0.995))
-
-
-def worth(x: Values) -> float:
-    """How many independent values a series with memory is worth."""
-    r = memory(x)
-    return len(x) * (1 - r) / (1 + r)
-
-
 def _season_p(y: Values, period: int, usual: bool) -> float:
     """P-value of a season; of a period that the calendar suggests by the smaller of two tests, doubled."""
     by_cycles = _cycles_p(y, period)
@@ -219,62 +204,3 @@ def _cycles_p(y: Values, period: int) -> float:
     if variance <= 0:
         return 1.0
     return float(stats.gamma.sf(found, mean**2 / variance, scale=variance / mean))
-
-
-def _trend_p(y: Values) -> float:
-    """P-value of a line through a series, with the rows that what the line leaves is worth."""
-    x = np.arange(len(y)) - (len(y) - 1) / 2
-    if not np.ptp(y) > 0:
-        return 1.0
-    if len(y) < _LEAST_FOR_MEMORY:
-        return _steps_p(np.diff(y))
-    slope = float(x @ y / (x @ x))
-    left = y - y.mean() - slope * x
-    rising = min(1.0, 6 * _steps_p(np.diff(y)))  # of three tests the smallest p-value; the line is the usual case
-    if _left_by_a_step(y - y.mean()) * len(y) ** (1 / len(y)) < float(left @ left):  # a step has a moment more
-        return rising  # or a change of level, which the breaks tell
-    free = worth(left) - 2
-    share = float((slope * x) @ (slope * x)) / max(float((y - y.mean()) @ (y - y.mean())), 1e-300)
-    drift = 6 * _drift_p(np.diff(y))
-    if free < 1 or memory(left) > _WANDERS:
-        return min(rising, drift)
-    t = np.sqrt(share / max(1 - share, 1e-300) * free)
-    return min(rising, drift, 1.5 * float(2 * stats.t.sf(t, free)))
-
-
-def wanders(y: Values) -> bool:
-    """Whether a series has so much memory beside a line that only its steps could tell of a trend."""
-    x = np.arange(len(y)) - (len(y) - 1) / 2
-    return memory(y - y.mean() - float(x @ y / (x @ x)) * x) > _WANDERS
-
-
-def _drift_p(steps: Values) -> float:
-    """P-value that the steps of a series have mean 0, whatever their memory (Newey and West's error).
-
-    A series that wanders has a trend if its steps go one way on average; of one that returns to a line they say little.
-    """
-    n, d = len(steps), steps - steps.mean()
-    lags = max(1, int(4 * (n / 100) ** (2 / 9)))
-    memories = [float(d[k:] @ d[: n - k]) / n for k in range(lags + 1)]
-    spread = memories[0] + 2 * sum((1 - k / (lags + 1)) * r for k, r in enumerate(memories) if k)
-    spread = max(spread, memories[0] / (lags + 1))
-    if not spread > 0:
-        return 1.0
-    return float(2 * stats.t.sf(abs(float(steps.mean())) / np.sqrt(spread / n), max(n / (lags + 1) - 1, 1)))
-
-
-def _steps_p(steps: Values) -> float:
-    """P-value that a series goes up as often as down, of as many steps as the signs of these are worth.
-
-    It sees a series that rises nearly always, by however much.
-    """
-    free = max(int(worth(np.sign(steps))), 1)
-    often = max(float((steps > 0).mean()), float((steps < 0).mean()))
-    return min(1.0, 2 * float(stats.binom.sf(round(often * free) - 1, free, 0.5)))
-
-
-def _left_by_a_step(centred: Values) -> float:
-    """Sum of squares that the best single change of level leaves."""
-    n, sums = len(centred), np.cumsum(centred)[:-1]
-    before = np.arange(1, n)
-    return float(centred @ centred - (sums**2 * (1 / before + 1 / (n - before))).max())

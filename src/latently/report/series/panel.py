@@ -11,6 +11,7 @@ from latently.report.study.columns import Column
 _MOST_GROUPS: Final = 12
 LEAST: Final = 12  # moments of a series
 _MOST_ROWS: Final = 100_000
+_MOST_REPEATED: Final = 0.05  # share of the rows of a series that may repeat a moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +26,18 @@ class Panel:
         How many series there are.
     series
         Name and rows of each that is looked at, the longest first, rows in the order of time.
+    left_out
+        Rows of a single series whose moment another row has already.
     """
 
     by: Column | None
     n: int
     series: list[tuple[str, NDArray[np.int64]]]
+    left_out: int = 0
 
 
-def panel(columns: tuple[Column, ...], time: Column) -> Panel | None:
-    """Find the series of a table; None if rows share moments and no column tells them apart.
+def panel(columns: tuple[Column, ...], time: Column, rows: NDArray[np.int64] | None = None) -> Panel | None:
+    """Find the series of a table; None if many rows share moments and no column tells them apart.
 
     Parameters
     ----------
@@ -41,15 +45,22 @@ def panel(columns: tuple[Column, ...], time: Column) -> Panel | None:
         All columns of the table.
     time
         The one that orders the rows.
+    rows
+        Those that count; all if None.
     """
-    rows = np.flatnonzero(~time.missing)
+    rows = np.flatnonzero(~time.missing) if rows is None else rows[~time.missing[rows]]
     rows = rows[np.argsort(time.raw[rows], kind="stable")][:_MOST_ROWS]
-    if len(np.unique(time.raw[rows])) == len(rows):
-        return Panel(None, 1, [("", rows)] if len(rows) >= LEAST else [])
+    first = rows[np.unique(time.raw[rows], return_index=True)[1]]
+    if len(first) == len(rows):
+        return _alone(rows, 0)
     for column in columns:
         if column.kind in ("categorical", "ordinal") and column is not time and _tells_apart(column, time, rows):
             return _grouped(column, rows)
-    return None
+    return _alone(first, len(rows) - len(first)) if len(rows) - len(first) <= _MOST_REPEATED * len(rows) else None
+
+
+def _alone(rows: NDArray[np.int64], left_out: int) -> Panel:
+    return Panel(None, 1, [("", rows)] if len(rows) >= LEAST else [], left_out)
 
 
 def _tells_apart(column: Column, time: Column, rows: NDArray[np.int64]) -> bool:

@@ -19,9 +19,18 @@ _MONTHS: Final[
 )
 _STEPS: Final[tuple[tuple[float, str, tuple[int, ...]], ...]] = (  # seconds, name, periods
     (60.0, "minute", (60, 1440)),
+    (900.0, "quarter-hour", (96, 672)),
+    (1800.0, "half-hour", (48, 336)),
     (3600.0, "hour", (24, 168)),
     (_DAY, "day", (7, 365)),
     (7 * _DAY, "week", (52,)),
+)
+_OF_A_YEAR: Final = (
+    ("year", 1.0),
+    ("month", 12.0),
+    ("day", _YEAR / _DAY),
+    ("hour", _YEAR / 3600),
+    ("minute", _YEAR / 60),
 )
 _EVEN: Final = 0.9  # share of steps that must be the usual one, or a multiple of it
 _MOST_GAPS: Final = 2.0  # places for each moment
@@ -48,6 +57,14 @@ class Spacing:
     unit: str
     periods: tuple[int, ...]
     per_year: float | None
+
+    @property
+    def rate(self) -> tuple[str, float]:
+        """The unit of time in which growth is told, the longest that the series is long enough for, and its steps."""
+        if self.per_year is None:
+            return self.unit, 1.0
+        found = ((name, self.per_year / often) for name, often in _OF_A_YEAR)
+        return next(((name, n) for name, n in found if n < 1.5 or n <= self.places[-1] / 1.5), (self.unit, 1.0))
 
 
 def spacing(times: Values, *, dates: bool) -> Spacing | None:
