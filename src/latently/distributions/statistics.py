@@ -130,7 +130,7 @@ class Moments(Additive):
 
     def offsets(self) -> Array:
         """From each centre to the mean; zero where there is no weight."""
-        weight = np.broadcast_to(self.by_column(), self.first.shape)
+        weight = self.by_column()
         return np.divide(self.first, weight, out=np.zeros(self.first.shape), where=weight > 0)
 
     def mean(self) -> Array:
