@@ -177,9 +177,10 @@ def _line(x: Values, y: Values) -> tuple[float, float]:
         kept = np.sort(np.argsort(np.abs(y - start - rate * x), kind="stable")[: int(_KEPT * len(x))])
         if not np.ptp(x[kept]) > 0 or np.array_equal(kept, before):
             break
-        rate, start = np.polyfit(x[kept], y[kept], 1)
-        before = kept
-    return float(rate), float(start)
+        at, mean = x[kept] - x[kept].mean(), float(y[kept].mean())
+        rate = float(at @ (y[kept] - mean) / (at @ at))
+        start, before = mean - rate * float(x[kept].mean()), kept
+    return rate, start
 
 
 def _far(left: Values, limit: float, heavy: float) -> tuple[NDArray[np.intp], float, float] | None:
