@@ -96,9 +96,24 @@
     spec.encoding.shape = { field: "colour", type: "nominal", scale: { domain: mode.domain, range: mode.shapes }, legend };
     const values = rows(chart).map((row) => ({ ...row, colour: label(mode, row[mode.field]) }));
     if (innerWidth < 640) spec.height = 340;
-    spec.encoding.x.axis.titleLimit = Math.max(width - 60, 80);
-    spec.encoding.y.axis.titleLimit = spec.height - 20;
+    fitted(spec, width);
     return { ...spec, data: { values } };
+  }
+  // titles of axes in lines that fit, broken between words
+  function lines(title, pixels) {
+    const most = Math.max(Math.floor(pixels / 6.5), 12), made = [];
+    for (const word of (title || "").split(" ")) {
+      if (made.length && made.at(-1).length + word.length < most) made.push(made.pop() + " " + word);
+      else made.push(word);
+    }
+    return made;
+  }
+  function fitted(spec, width) {
+    for (const [name, pixels] of [["x", Math.max(width - 60, 80)], ["y", spec.height - 20]]) {
+      const axis = spec.encoding[name];
+      axis.title = axis.title && lines([axis.title].flat().join(" "), pixels);
+      axis.axis.titleLimit = pixels;
+    }
   }
   async function draw(element, spec, tips, pick) {
     if (element.view) element.view.finalize();
@@ -125,7 +140,7 @@
     const { data, ...spec } = coloured(chart, mode, width);
     if (given.same) {
       spec.height = given.height;
-      spec.encoding.y.axis.titleLimit = given.height - 20;
+      fitted(spec, width);
     }
     return { ...chart, spec, values: data.values };
   }

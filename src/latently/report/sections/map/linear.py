@@ -30,6 +30,8 @@ def row_map(study: Study) -> dict[str, Any]:
     if len(rows) < 3:
         raise Skipped("A map needs at least three rows.")
     features, owners = _features(study, fitted.view.filled(study.prepared.values[rows]))
+    if features.shape[1] == 1:
+        raise Skipped("The model sees one column alone: its distribution shows what a map would.")
     places, loadings, explained = _main(features)
     mostly = [_mostly(np.abs(v), owners, study) for v in loadings]
     weight = np.zeros(len(study.prepared.used))
