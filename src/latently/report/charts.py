@@ -59,7 +59,9 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
         yield "tsne", tsne_chart(contents["map"])
     if made(contents, "selection").get("table"):
         yield "selection", criterion(contents["selection"])
-    if made(contents, "dependencies").get("matrix", {}).get("columns"):
+    dependencies = made(contents, "dependencies")
+    # one pair is told in words, and so is that there is none
+    if dependencies.get("count", 1) and len(dependencies.get("matrix", {}).get("columns", [])) > 2:
         yield "dependencies", heat_map(contents["dependencies"]["matrix"], _sentences(contents))
     if any(pattern["columns"] for pattern in made(contents, "missing").get("patterns", [])):
         yield "missing", patterns(contents["missing"]["patterns"], contents.get("table"))
@@ -144,7 +146,7 @@ def heat_map(matrix: dict[str, Any], texts: list[list[str]] | None = None) -> Ch
     colour = {"field": "strength", "type": "quantitative", "scale": scale, "legend": legend}
     # the order is given by a domain: a list to sort by would become an expression with the names in it
     base = {"type": "nominal", "title": None, "scale": {"domain": columns}}
-    x = {**base, "field": "a", "axis": {**names_axis(170), "labelAngle": -45}}
+    x = {**base, "field": "a", "axis": {**names_axis(170), "labelAngle": -45, "labelOverlap": "parity"}}
     y = {**base, "field": "b", "axis": names_axis(170)}
     return chart(
         {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from latently.report.charts_parts import Chart, chart, edge_type, levels, names_axis, ticks
+from latently.report.charts_parts import Chart, chart, edge_type, levels, names_axis, picks, ticks
 from latently.report.study.words import cut, is_given
 
 _HEIGHT: Final = 150
@@ -36,7 +36,7 @@ def finding_charts(contents: dict[str, Any], drawn: dict[str, Chart]) -> Iterato
     columns = {column["name"]: place for place, column in enumerate(contents.get("columns", []))}
     for place, found in enumerate(contents.get("insights", [])):
         made = _same(found, columns, drawn) or _code(found, contents) or _pair(found, contents)
-        made = made or _bars(found, contents)
+        made = made or _bars(found, contents, place)
         if made is not None:
             yield f"finding-{place}", made
 
@@ -63,7 +63,9 @@ def _code(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
         return None
     column: dict[str, Any] = next((c for c in contents["columns"] if c["name"] == found["columns"][0]), {})
     if column.get("histogram"):
-        return _number_code(column)
+        table = contents.get("table") or {"columns": []}
+        at = table["columns"].index(column["name"]) if column["name"] in table["columns"] else None
+        return _number_code(column, at)
     if not column.get("levels"):
         return None
     codes = [{"level": str(code["value"]) or "(empty)", "count": code["count"]} for code in column.get("codes", [])]
@@ -71,7 +73,7 @@ def _code(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
     return levels({**column, "levels": codes + other[: _BARS - len(codes)], "other": 0})
 
 
-def _number_code(column: dict[str, Any]) -> Chart | None:
+def _number_code(column: dict[str, Any], at: int | None) -> Chart | None:
     """The distribution of a number, and how often each code stands where on its axis."""
     edges, codes = column["histogram"]["edges"], [code for code in column.get("codes", []) if _is_number(code["value"])]
     if edge_type(edges) != "quantitative" or not codes:
@@ -95,7 +97,8 @@ def _number_code(column: dict[str, Any]) -> Chart | None:
         {"data": {"values": bars}, "mark": bar, "encoding": spans},
         {"mark": dot, "encoding": {"x": {**x, "field": "code"}, "y": y}},
     ]
-    return chart({"height": _HEIGHT, "layer": layers}, data, [("code", "code", "value"), ("rows", "rows", "number")])
+    tips = [("code", "code", "value"), ("rows", "rows", "number")]
+    return chart({"height": _HEIGHT, "layer": layers}, data, tips, **picks("code", at))
 
 
 def _is_number(value: Any) -> bool:
@@ -137,7 +140,7 @@ def kinds_of(contents: dict[str, Any]) -> dict[str, str]:
     return kinds
 
 
-def _bars(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
+def _bars(found: dict[str, Any], contents: dict[str, Any], place: int) -> Chart | None:
     """How many rows a finding is about, beside all others."""
     rows = contents.get("source", {}).get("rows_used", 0)
     part = found.get("effect") if found.get("measure") == "rows" else len(found.get("rows") or [])
@@ -148,7 +151,8 @@ def _bars(found: dict[str, Any], contents: dict[str, Any]) -> Chart | None:
     x = {"field": "rows", "type": "quantitative", "title": "rows", "axis": {"tickCount": 4}}
     mark = {"type": "bar", "fill": "var(--c1)"}
     tips = [("what", "which", "text"), ("rows", "rows", "number")]
-    return chart({"height": 60, "mark": mark, "encoding": {"x": x, "y": y}}, data, tips)
+    pick = {"pick": {"kind": "told", "finding": place}} if found.get("rows") else {}
+    return chart({"height": 60, "mark": mark, "encoding": {"x": x, "y": y}}, data, tips, **pick)
 
 
 def pair_specs() -> dict[str, Any]:

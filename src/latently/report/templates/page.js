@@ -64,6 +64,8 @@
   // charts
 
   const text = { labelColor: "var(--soft)", titleColor: "var(--soft)", labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
+  // thousands are set off as in the tables
+  const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
   const config = {
     aria: false, background: "transparent", font, view: { stroke: null },
     axis: { ...text, gridColor: "var(--line)", domainColor: "var(--faint)", tickColor: "var(--faint)", titlePadding: 10 },
@@ -121,7 +123,7 @@
     inner.ariaHidden = "true"; // the figure's label and the tables say it
     element.replaceChildren(inner);
     const done = await window.vegaEmbed(inner, { autosize: { type: "fit-x", contains: "padding" }, ...spec }, {
-      actions: false, ast: true, config, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip: pointer(tips),
+      actions: false, ast: true, config, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip: pointer(tips), formatLocale,
     });
     element.view = done;
     element.dataset.drawn = "yes";

@@ -67,6 +67,11 @@
     if (places.has(row)) return showRows(title, [places.get(row)], [], "As it stood in the table.");
     return openSheet(title, "The page does not carry all of this row; this is what the map knows.", [listOf(pairsOf(tips, datum, "row"))]);
   }
+  function showTold(finding) {
+    const found = store.findings[finding];
+    const first = found.columns.map((name) => store.columns.indexOf(name)).filter((at) => at >= 0);
+    showRows(found.text, found.rows.filter((row) => places.has(row)).map((row) => places.get(row)), first);
+  }
   const where = (test) => store.row.map((_, at) => at).filter(test);
 
   // two columns of these rows, as a chart
@@ -114,11 +119,12 @@
                   ["third", third === undefined ? "" : titleOf(third), "value"], ["__count", "rows", "number"]];
     return { spec, tips, values: data, pick: kind === "cells" || kind === "shares" ? { kind: "both", x, y, gone } : { kind: "row" } };
   }
+  const inTurn = (values) => [...new Set(values)].sort((a, b) => String(a).localeCompare(String(b), undefined, { numeric: true }));
   // bars of the rows with each value, cut by what they are in the other column
   function parts(spec, data, x, y, gone) {
     const [bar, part] = gone ? ["x", "y"] : ["y", "x"];
     const titles = { x, y: gone ? y + " is" : y };
-    const domain = gone ? ["missing", "there"] : [...new Set(data.map((datum) => datum[part]))].sort((a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
+    const domain = gone ? ["missing", "there"] : inTurn(data.map((datum) => datum[part]));
     const range = gone ? ["var(--c2)", "var(--s1)"] : domain.map((_, place) => `var(--c${place + 1})`);
     Object.assign(spec.encoding.y, { field: bar, title: titles[bar] });
     Object.assign(spec.encoding.color, { field: part, title: titles[part], scale: { domain, range } });
@@ -131,7 +137,7 @@
       spec.encoding.color = { field: "third", type: "quantitative", title, scale, legend };
       return;
     }
-    const names = [...new Set(data.map((datum) => datum.third))].slice(0, PARTS);
+    const names = inTurn(data.map((datum) => datum.third)).slice(0, PARTS);
     const range = names.map((_, place) => `var(--c${place + 1})`);
     spec.encoding.color = { field: "third", type: "nominal", title, scale: { domain: names, range }, legend };
   }
@@ -167,6 +173,11 @@
       showRows(names.join(" and "), where((at) => pair.every((place) => valueAt(place, at) !== null)), pair, told ? told[2] + "." : "", drawn ? [box] : []);
       if (drawn) { const made = pairChart({ pair }); draw(box, { ...made.spec, data: { values: made.values } }, made.tips, made.pick); }
     },
+    code: ({ column }, datum) => {
+      if (datum.code === undefined) return; // a bar of the others
+      showRows(`${titleOf(column)} is ${round(datum.code)}`, where((at) => taken.has(column + " " + at) && Number(taken.get(column + " " + at)) === datum.code), [column]);
+    },
+    told: ({ finding }, datum) => { if (datum.what === "these rows") showTold(finding); },
     at: ({ column }, datum, tips) => {
       if (datum.name === undefined) return; // the background
       const title = `${titleOf(column)} is ${datum.name}`, found = where((at) => sameMoment(valueAt(column, at), datum.name));
@@ -226,11 +237,7 @@
     button.addEventListener("click", () => showRow(Number(button.dataset.row), [], {}));
   }
   for (const button of document.querySelectorAll("[data-rows]")) {
-    button.addEventListener("click", () => {
-      const found = store.findings[Number(button.dataset.rows)];
-      const first = found.columns.map((name) => store.columns.indexOf(name)).filter((at) => at >= 0);
-      showRows(found.text, found.rows.filter((row) => places.has(row)).map((row) => places.get(row)), first);
-    });
+    button.addEventListener("click", () => showTold(Number(button.dataset.rows)));
   }
   async function copied(text, from) {
     try { await navigator.clipboard.writeText(text); return true; } catch { /* no clipboard in a frame: as one did before */ }

@@ -102,7 +102,7 @@ def _mostly(loading: Values, owners: NDArray[np.intp], study: Study) -> str:
     np.add.at(weight, owners, loading**2)
     order = np.argsort(-weight, kind="stable")
     names = [study.prepared.used[j].name for j in order[:3] if weight[j] > 0.05]
-    return f"mostly {listed(names)}" if names else "nothing"
+    return f"mostly {listed(names)}" if names else "many columns" if weight.any() else "nothing"
 
 
 def _text(explained: list[float], shown: int, rows: int) -> str:
