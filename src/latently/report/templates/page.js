@@ -101,11 +101,13 @@
     fitted(spec, width);
     return { ...spec, data: { values } };
   }
-  // titles of axes in lines that fit, broken between words
+  // titles of axes in lines that fit, broken between words; of a long word, after an underscore
   function lines(title, pixels) {
     const most = Math.max(Math.floor(pixels / 6.5), 12), made = [];
-    for (const word of (title || "").split(" ")) {
-      if (made.length && made.at(-1).length + word.length < most) made.push(made.pop() + " " + word);
+    const words = title.split(" ").flatMap((word) => word.length > most ? word.split(/(?<=_)/) : [word]);
+    for (const word of words) {
+      const gap = made.length && made.at(-1).endsWith("_") ? "" : " ";
+      if (made.length && made.at(-1).length + gap.length + word.length <= most) made.push(made.pop() + gap + word);
       else made.push(word);
     }
     return made;
@@ -129,7 +131,8 @@
     element.dataset.drawn = "yes";
     if (!pick) return;
     element.classList.add("picks");
-    done.view.addEventListener("click", (event, item) => choose(pick, item && item.datum && (item.datum.datum || item.datum), tips));
+    const meant = (event, item) => pick.kind === "at" ? nearest(done.view, element, spec.data.values, event) : item && item.datum && (item.datum.datum || item.datum);
+    done.view.addEventListener("click", (event, item) => choose(pick, meant(event, item), tips));
     byKeys(element, tips, pick);
   }
   // a chart as it is drawn: one that is the same as another but smaller, two columns of the rows, or its own

@@ -179,12 +179,17 @@
     },
     told: ({ finding }, datum) => { if (datum.what === "these rows") showTold(finding); },
     at: ({ column }, datum, tips) => {
-      if (datum.name === undefined) return; // the background
       const title = `${titleOf(column)} is ${datum.name}`, found = where((at) => sameMoment(valueAt(column, at), datum.name));
       if (found.length) return showRows(title, found, [column]);
       openSheet(title, "The page does not carry the rows of this moment; this is what the chart knows.", [listOf(pairsOf(tips, datum, "name"))]);
     },
   };
+  // the moment of a series that is nearest to the pointer, wherever in the chart that is
+  function nearest(view, element, values, event) {
+    const x = event.clientX - element.querySelector("svg").getBoundingClientRect().left - view.origin()[0];
+    const gap = (datum) => Math.abs(view.scale("x")(asNumber(datum.at)) - x);
+    return values.reduce((best, datum) => gap(datum) < gap(best) ? datum : best, values[0]);
+  }
   function choose(pick, datum, tips) {
     if (pick && datum) picks[pick.kind](pick, datum, tips);
   }
