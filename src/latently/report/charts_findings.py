@@ -166,7 +166,12 @@ def pair_specs() -> dict[str, Any]:
     x, y = {"field": "x", **free}, {"field": "y", **free}
     point = {"type": "point", "filled": True, "opacity": 0.55}
     bar = {"type": "bar", "cornerRadius": 2, "stroke": "var(--card)", "strokeWidth": 1}
-    share = {"aggregate": "count", "stack": "normalize", "type": "quantitative", "title": "share of the rows"}
+    share: dict[str, Any] = {
+        "aggregate": "count",
+        "stack": "normalize",
+        "type": "quantitative",
+        "title": "share of the rows",
+    }
     share["axis"] = {"format": "%", "tickCount": 4}
     part = {"field": "x", "type": "nominal", "legend": {"orient": "top"}}
     tick = {"type": "tick", "opacity": 0.5, "thickness": 2}

@@ -172,7 +172,7 @@ def _line(x: Values, y: Values) -> tuple[float, float]:
     dx, dy = np.subtract.outer(x[some], x[some]), np.subtract.outer(y[some], y[some])
     rate = float(np.median(dy[dx > 0] / dx[dx > 0])) if (dx > 0).any() else 0.0
     start = float(np.median(y - rate * x))
-    before = None
+    before = np.empty(0, dtype=np.intp)
     for _ in range(_STEPS):
         kept = np.sort(np.argsort(np.abs(y - start - rate * x), kind="stable")[: int(_KEPT * len(x))])
         if not np.ptp(x[kept]) > 0 or np.array_equal(kept, before):

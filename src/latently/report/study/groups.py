@@ -244,7 +244,7 @@ class _Test:
 
     def _first(self, mine: NDArray[np.bool_], g: tuple[int, ...], h: tuple[int, ...]) -> Values:
         """The probability of the first group rather than the second, for some rows (a)."""
-        one, other = (np.logaddexp.reduce(self.joint_a[np.ix_(mine, s)], axis=1) for s in (g, h))
+        one, other = (np.logaddexp.reduce(self.joint_a[mine][:, list(s)], axis=1) for s in (g, h))
         return np.asarray(1 / (1 + np.exp(-np.clip(one - other, -500, 500))))
 
     def counts(self, g: tuple[int, ...], h: tuple[int, ...]) -> list[int]:
