@@ -8,6 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.report.example_contents import contents, hostile
 
@@ -410,3 +412,85 @@ def test_a_real_report_is_silent_and_accessible(browser: Any, tmp_path: Path) ->
         assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
         assert opened.said == []
         assert opened.asked == [path.as_uri()]
+
+
+@pytest.fixture(scope="module")
+def passengers(browser: Any, tmp_path_factory: Any) -> Iterator[Visit]:
+    """A page of classes, of which numbers are missing here and there."""
+    rng = np.random.default_rng(0)
+    room = rng.integers(3, size=600)
+    table = {
+        "class_of_the_cabin": np.array(["first", "second", "third"])[room],
+        "sex": np.array(["female", "male"])[(rng.random(600) < 0.2 + 0.3 * room).astype(int)],
+        "age_in_years_at_departure": np.where(rng.random(600) < 0.2 * room, np.nan, rng.normal(40 - 8 * room, 5)),
+        "fare_paid_in_pounds": rng.normal(60 - 20 * room, 4),
+    }
+    path = tmp_path_factory.mktemp("passengers") / "page.html"
+    explore(table).to_html(path)
+    with Visit(browser, path) as opened:
+        yield opened
+
+
+def place_of(opened: Visit, words: str) -> str:
+    """The chart of the first finding with these words."""
+    return opened.page.locator(".insights li", has_text=words).first.locator("[data-chart]").get_attribute("data-chart")
+
+
+def test_bars_of_what_is_missing_show_the_rows_in_which_it_is(passengers: Visit) -> None:
+    chart = place_of(passengers, "Missing values are not random")
+    passengers.page.locator(f"[data-chart='{chart}'] .mark-rect path[fill='var(--c2)']").first.click()
+    assert "age_in_years_at_departure is missing" in passengers.page.locator("#rows h2").inner_text()
+    head = passengers.page.locator("#rows thead th").all_inner_texts()
+    found = passengers.rows()
+    assert len(found) > 5
+    assert {line[head.index("age_in_years_at_departure")] for line in found} == {"missing"}
+
+
+def test_bars_of_shares_show_the_rows_of_both_classes(passengers: Visit) -> None:
+    chart = place_of(passengers, "sex is male in")
+    passengers.key(chart, "End", "Enter")
+    title = passengers.page.locator("#rows h2").inner_text()
+    told = dict(part.split(" is ") for part in title.split(", "))
+    head = passengers.page.locator("#rows thead th").all_inner_texts()
+    for line in passengers.rows():
+        assert {name: line[head.index(name)] for name in told} == told
+
+
+def test_titles_of_axes_are_broken_between_words_and_never_cut(passengers: Visit) -> None:
+    passengers.open_all()
+    titles = passengers.page.locator("[data-chart] .role-axis-title").all_text_contents()
+    assert any(" and " in title for title in titles)
+    assert not [title for title in titles if "…" in title]
+    labels = passengers.page.locator("[data-chart=dependencies] .role-axis-label").all_text_contents()
+    assert any("age_in_years_at_departure" in label for label in labels)
+    assert not [label for label in labels if "…" in label]
+
+
+def test_charts_of_findings_fit_on_paper(browser: Any, files: dict[str, Path]) -> None:
+    with Visit(browser, files["good"]) as opened:
+        opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": 420, "height": 900})
+        over = "e => e.querySelector('svg').getBoundingClientRect().right > e.getBoundingClientRect().right + 1"
+        charts = "[...document.querySelectorAll('.insights [data-chart]')].filter(e => e.querySelector('svg'))"
+        assert opened.page.evaluate(f"{charts}.length") >= 3
+        assert opened.page.evaluate(f"{charts}.filter({over}).map(e => e.dataset.chart)") == []
+
+
+def test_a_click_anywhere_in_a_series_shows_the_rows_of_that_moment(browser: Any, tmp_path: Path) -> None:
+    t = np.arange(120)
+    sales = 50 + t + 20 * np.sin(2 * np.pi * t / 12) + np.random.default_rng(0).normal(size=120)
+    months = np.arange("2010-01", "2020-01", dtype="datetime64[M]").astype("datetime64[s]")
+    explore(pd.DataFrame({"month": months, "sales": sales}), time="month").to_html(tmp_path / "page.html")
+    with Visit(browser, tmp_path / "page.html") as opened:
+        chart = opened.page.locator(
+            "#time [data-chart='trend-0'] svg g.root rect.background, #time [data-chart='trend-0'] svg path.background"
+        ).first
+        chart.scroll_into_view_if_needed()
+        box = chart.bounding_box()
+        for share, year in ((0.02, "2010"), (0.5, "2015"), (0.98, "2019")):
+            opened.page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 10)
+            opened.page.wait_for_selector("#rows[open]", timeout=5_000)
+            assert (
+                opened.page.locator("#rows h2").inner_text().startswith(f"month is {year if share != 0.5 else '201'}")
+            )
+            opened.page.keyboard.press("Escape")

@@ -21,6 +21,7 @@ from latently.report.charts_parts import (
     picks,
     ticks,
 )
+from latently.report.charts_time import MOST as MOST_SERIES
 from latently.report.charts_time import time_charts, trend_charts
 from latently.report.figures import number, percent
 
@@ -58,7 +59,9 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
         yield "tsne", tsne_chart(contents["map"])
     if made(contents, "selection").get("table"):
         yield "selection", criterion(contents["selection"])
-    if made(contents, "dependencies").get("matrix", {}).get("columns"):
+    dependencies = made(contents, "dependencies")
+    # one pair is told in words, and so is that there is none
+    if dependencies.get("count", 1) and len(dependencies.get("matrix", {}).get("columns", [])) > 2:
         yield "dependencies", heat_map(contents["dependencies"]["matrix"], _sentences(contents))
     if any(pattern["columns"] for pattern in made(contents, "missing").get("patterns", [])):
         yield "missing", patterns(contents["missing"]["patterns"], contents.get("table"))
@@ -69,9 +72,17 @@ def _all(contents: dict[str, Any]) -> Iterator[tuple[str, Chart]]:
         yield "calibration", calibration(target["calibration"])
     time = made(contents, "time")
     moment = _place(contents, time.get("column", ""))
-    yield from trend_charts(time.get("trend", {}).get("parts", []), moment)
-    if time.get("series"):
+    parts = time.get("trend", {}).get("parts", [])
+    yield from trend_charts(parts, moment)
+    if time.get("series") and not _is_drawn(time, parts):
         yield from time_charts(time, moment)
+
+
+def _is_drawn(time: dict[str, Any], parts: list[dict[str, Any]]) -> bool:
+    """Whether the charts of the trends show all there is to see: every series, without states or changes."""
+    series = time["series"]
+    whole = {part["column"] for part in parts[:MOST_SERIES] if not part["group"]}
+    return set(series["columns"]) <= whole and len(set(series["state"])) < 2 and not time.get("changes")
 
 
 def _place(contents: dict[str, Any], name: str) -> int | None:
@@ -135,8 +146,8 @@ def heat_map(matrix: dict[str, Any], texts: list[list[str]] | None = None) -> Ch
     colour = {"field": "strength", "type": "quantitative", "scale": scale, "legend": legend}
     # the order is given by a domain: a list to sort by would become an expression with the names in it
     base = {"type": "nominal", "title": None, "scale": {"domain": columns}}
-    x = {**base, "field": "a", "axis": {**names_axis(110), "labelAngle": -45}}
-    y = {**base, "field": "b", "axis": names_axis(140)}
+    x = {**base, "field": "a", "axis": {**names_axis(170), "labelAngle": -45, "labelOverlap": "parity"}}
+    y = {**base, "field": "b", "axis": names_axis(170)}
     return chart(
         {
             "height": len(columns) * max(18, min(44, 420 // max(len(columns), 1))),
@@ -162,7 +173,7 @@ def patterns(found: list[dict[str, Any]], table: dict[str, Any] | None = None) -
     }
     scale = {"domain": ["missing", "present"], "range": ["var(--c2)", "var(--line)"]}
     x: dict[str, Any] = {"field": "column", "type": "nominal", "sort": None, "title": None}
-    x["axis"] = {**names_axis(110), "labelAngle": -45, "orient": "top"}
+    x["axis"] = {**names_axis(170), "labelAngle": -45, "orient": "top"}
     y = {"field": "pattern", "type": "nominal", "sort": None, "title": "share of rows", "axis": names_axis(90)}
     colour = {"field": "state", "type": "nominal", "scale": scale, "legend": {"orient": "bottom", "title": None}}
     return chart(
@@ -192,8 +203,9 @@ def importance(gains: list[dict[str, Any]], at: int | None = None) -> Chart:
         "high": [(gain.get("interval") or [gain["gain"]])[-1] for gain in gains],
     }
     y = {"field": "column", "type": "nominal", "sort": None, "title": None, "axis": names_axis(180)}
-    x = {"field": "gain", "type": "quantitative", "title": "gain"}
-    ends = {"x": {"field": "low", "type": "quantitative", "title": "gain"}, "x2": {"field": "high"}}
+    title = "rise of the loss when the column is shuffled"
+    x = {"field": "gain", "type": "quantitative", "title": title, "axis": {"tickCount": 6}}
+    ends = {"x": {"field": "low", "type": "quantitative", "title": title}, "x2": {"field": "high"}}
     layers = [
         {"mark": {"type": "bar", "fill": "var(--c1)", "opacity": 0.75}, "encoding": {"x": x}},
         {"mark": {"type": "rule", "stroke": "var(--ink)", "strokeWidth": 1.5}, "encoding": ends},

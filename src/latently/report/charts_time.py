@@ -47,7 +47,7 @@ def trend_charts(parts: list[dict[str, Any]], column: int | None = None) -> Iter
         series = part["series"]
         axis = _axis(series["at"])
         title = part["column"] + (f" ({part['group']})" if part["group"] else "")
-        lines = [_smooth(axis, field, colour) for field, colour in (("fitted", "var(--c1)"), ("trend", "var(--c2)"))]
+        lines = [_smooth(axis, field, label) for field, label in (("fitted", "trend and season"), ("trend", "trend"))]
         data = {"at": axis.at, "name": series["at"], **{key: series[key] for key in ("value", "trend", "fitted")}}
         tips = [
             ("name", "at", "text"),
@@ -64,10 +64,13 @@ def _pick(column: int | None) -> dict[str, Any]:
     return {} if column is None else {"pick": {"kind": "at", "column": column}}
 
 
-def _smooth(axis: _Axis, field: str, colour: str) -> dict[str, Any]:
+def _smooth(axis: _Axis, field: str, label: str) -> dict[str, Any]:
     y = {"field": field, "type": "quantitative", "scale": {"zero": False}}
-    mark = {"type": "line", "stroke": colour, "strokeWidth": 2.5, "opacity": 0.8, "tooltip": None}
-    return {"mark": mark, "encoding": {"x": axis.channel("at"), "y": y}}
+    mark = {"type": "line", "strokeWidth": 2.5, "opacity": 0.8, "tooltip": None}
+    scale = {"domain": ["trend", "trend and season"], "range": ["var(--c2)", "var(--c1)"]}
+    legend = {"orient": "top", "title": None, "symbolType": "stroke", "symbolStrokeWidth": 2.5}
+    colour = {"datum": label, "type": "nominal", "scale": scale, "legend": legend}
+    return {"mark": mark, "encoding": {"x": axis.channel("at"), "y": y, "color": colour}}
 
 
 def _chart(

@@ -94,12 +94,15 @@ def _grouped(Z: Array, weights: Array, labels: Array, k: int, how: str, rng: np.
     known = ~np.isnan(labels)
     for label in np.unique(labels[known]).astype(np.intp):
         centres[label] = _mean(Z[labels == label], centres[label], weights[labels == label])
-    nearest = _nearest(Z, centres)
+    seen = (~np.isnan(Z)).astype(np.float64)
+    filled = np.nan_to_num(Z)
+    nearest = _nearest(filled, seen, centres)
     for _ in range(_ROUNDS if how == "kmeans" else 0):
         nearest[known] = labels[known]
-        members = [nearest == j for j in range(k)]
-        centres = np.array([_mean(Z[m], c, weights[m]) for m, c in zip(members, centres, strict=True)])
-        before, nearest = nearest, _nearest(Z, centres)
+        own = np.equal.outer(np.arange(k), nearest) * weights
+        total = own @ seen
+        centres = np.divide(own @ filled, total, out=centres, where=total > 0)
+        before, nearest = nearest, _nearest(filled, seen, centres)
         if np.array_equal(before, nearest):
             break
     return nearest
@@ -112,7 +115,6 @@ def _mean(Z: Array, otherwise: Array, weights: Array) -> Array:
     return np.asarray(np.divide(sums, total, out=otherwise.copy(), where=total > 0))
 
 
-def _nearest(Z: Array, centres: Array) -> Ints:
-    """(n,) nearest centre over the observed coordinates."""
-    seen = (~np.isnan(Z)).astype(np.float64)
-    return np.asarray((seen @ (centres**2).T - 2 * np.nan_to_num(Z) @ centres.T).argmin(axis=1))
+def _nearest(filled: Array, seen: Array, centres: Array) -> Ints:
+    """(n,) nearest centre over the observed coordinates (1 in `seen`); the others are filled with zero."""
+    return np.asarray((seen @ (centres**2).T - 2 * filled @ centres.T).argmin(axis=1))

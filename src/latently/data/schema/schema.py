@@ -59,6 +59,9 @@ class Schema:
         """Give the places of the columns of one kind."""
         return np.flatnonzero([k == kind for k in self.kinds])
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # nothing in it can change, and every clone of an estimator would copy all of it
+
     def __len__(self) -> int:
         return len(self.columns)
 

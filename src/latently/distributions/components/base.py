@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from functools import reduce as fold
 from operator import add
 from typing import Any, ClassVar, Self
@@ -50,7 +51,7 @@ class Block(ABC):
         """Names of the families that it is of, which priors are given by."""
         return self.FAMILIES
 
-    @property
+    @cached_property
     def places(self) -> Ints:
         """Positions of the columns, as an array."""
         return np.array(self.columns, dtype=np.intp)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ class CategoryBlock(DiscreteBlock):
         """Categories of all columns."""
         return sum(self.widths)
 
-    @property
+    @cached_property
     def offsets(self) -> Ints:
         """Where each column's categories begin."""
         return np.concatenate([[0], np.cumsum(self.widths)[:-1]]).astype(np.intp)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from latently.report.findings.finding import Finding
+from latently.report.study.words import is_given
 
 _IMPORT: Final = "import pandas as pd\n"
 _MOST: Final = 8
@@ -66,7 +67,10 @@ def _rows(finding: Finding) -> str:
 def _dependency(finding: Finding) -> str:
     if finding.measure == "correlation" or len(finding.columns) < 2:
         return correlations(finding.columns)
-    return crosstab(finding.columns[1], finding.columns[0])
+    given, other = finding.columns[:2]
+    if "median" in finding.text:
+        return by_group(given, other)
+    return crosstab(given, other) if is_given(finding.text, other) else crosstab(other, given)
 
 
 def _missingness(finding: Finding) -> str:
@@ -86,6 +90,8 @@ def _target(finding: Finding) -> str:
 
 def _order(finding: Finding) -> str:
     column = name(finding.columns[0])
+    if "rank correlation" in finding.text:
+        return f'df[{column}].corr(df[{column}].shift(), method="spearman")'
     return f"(df[{column}] == df[{column}].shift()).mean()"
 
 

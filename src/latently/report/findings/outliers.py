@@ -172,12 +172,15 @@ def _line(x: Values, y: Values) -> tuple[float, float]:
     dx, dy = np.subtract.outer(x[some], x[some]), np.subtract.outer(y[some], y[some])
     rate = float(np.median(dy[dx > 0] / dx[dx > 0])) if (dx > 0).any() else 0.0
     start = float(np.median(y - rate * x))
+    before = np.empty(0, dtype=np.intp)
     for _ in range(_STEPS):
-        kept = np.argsort(np.abs(y - start - rate * x), kind="stable")[: int(_KEPT * len(x))]
-        if not np.ptp(x[kept]) > 0:
+        kept = np.sort(np.argsort(np.abs(y - start - rate * x), kind="stable")[: int(_KEPT * len(x))])
+        if not np.ptp(x[kept]) > 0 or np.array_equal(kept, before):
             break
-        rate, start = np.polyfit(x[kept], y[kept], 1)
-    return float(rate), float(start)
+        at, mean = x[kept] - x[kept].mean(), float(y[kept].mean())
+        rate = float(at @ (y[kept] - mean) / (at @ at))
+        start, before = mean - rate * float(x[kept].mean()), kept
+    return rate, start
 
 
 def _far(left: Values, limit: float, heavy: float) -> tuple[NDArray[np.intp], float, float] | None:

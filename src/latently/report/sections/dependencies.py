@@ -145,9 +145,8 @@ def _text(count: int, tests: int, finds: float | None) -> str:
         size = f" A correlation of {finds:.2f} would have been found in 9 of 10 such tables." if finds else ""
         return f"No dependence was found between columns ({counted(tests, 'pair')} tested).{size}"
     return (
-        f"{count} of {counted(tests, 'pair')} of columns depend on each other. Strength is the correlation that would "
-        "tell as "
-        "much, by the fitted model or by the table itself, whichever is more."
+        f"In {count} of {counted(tests, 'pair')} the columns depend on each other. Strength is the correlation that "
+        "would tell as much, by the fitted model or by the table itself, whichever is more."
     )
 
 

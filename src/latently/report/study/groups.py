@@ -238,29 +238,29 @@ class _Test:
         self.tables = {j: t for j, t in view.tables.items() if j not in ordinal}
         rng = prepared.rng(5)
         self.scores_a, self.scores_b = (_scores(x, self.lines, len(prepared.numeric), rng) for x in (a, b))
+        self.own_a, self.own_b = self.joint_a.argmax(axis=1), self.joint_b.argmax(axis=1)
+        self.middle = np.nanmean(self.scores_a, axis=0) if len(self.lines) else np.empty(0)
+        self.filled = np.where(np.isnan(self.scores_a), self.middle, self.scores_a)
 
-    def _members(self, joint: Values, g: tuple[int, ...], h: tuple[int, ...]) -> tuple[NDArray[np.bool_], Values]:
-        """Rows of the two groups, and the probability of the first rather than the second."""
-        mine = np.isin(joint.argmax(axis=1), (*g, *h))
-        odds = np.logaddexp.reduce(joint[:, list(g)], axis=1) - np.logaddexp.reduce(joint[:, list(h)], axis=1)
-        return mine, 1 / (1 + np.exp(-np.clip(odds, -500, 500)))
+    def _first(self, mine: NDArray[np.bool_], g: tuple[int, ...], h: tuple[int, ...]) -> Values:
+        """The probability of the first group rather than the second, for some rows (a)."""
+        one, other = (np.logaddexp.reduce(self.joint_a[mine][:, list(s)], axis=1) for s in (g, h))
+        return np.asarray(1 / (1 + np.exp(-np.clip(one - other, -500, 500))))
 
     def counts(self, g: tuple[int, ...], h: tuple[int, ...]) -> list[int]:
         """Rows (b) at the peak of one group, in the valley, and at the peak of the other, as a has them."""
-        mine, first = self._members(self.joint_a, g, h)
-        theirs, _ = self._members(self.joint_b, g, h)
-        middle = np.nanmean(self.scores_a, axis=0)
-        direction = _direction(np.where(np.isnan(self.scores_a), middle, self.scores_a)[mine], first[mine])
+        mine, theirs = np.isin(self.own_a, (*g, *h)), np.isin(self.own_b, (*g, *h))
+        first = self._first(mine, g, h)
+        direction = _direction(self.filled[mine], first)
         if direction is None:
             return [0, 0, 0]
-        known, a = _along(self.scores_a[mine], direction, middle)
-        ends = [_mean(a, share) for share in (first[mine][known], 1 - first[mine][known])]
-        return counted(a, _along(self.scores_b[theirs], direction, middle)[1], ends)
+        known, a = _along(self.scores_a[mine], direction, self.middle)
+        ends = [_mean(a, share) for share in (first[known], 1 - first[known])]
+        return counted(a, _along(self.scores_b[theirs], direction, self.middle)[1], ends)
 
     def classes(self, g: tuple[int, ...], h: tuple[int, ...]) -> float:
         """Latent classes: at least three columns of categories that the others tell, on rows not seen."""
-        mine, _ = self._members(self.joint_b, g, h)
-        rows = self.b[mine]
+        rows = self.b[np.isin(self.own_b, (*g, *h))]
         logs = {j: _log_odds(table, self.view.weights, g, h) for j, table in self.tables.items()}
         own = {
             j: np.where(np.isnan(rows[:, j]), 0.0, odds[np.nan_to_num(rows[:, j]).astype(int)])

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.cluster import Mixture
+from latently.data.tables.matrix import has_values
 from latently.distributions import Gaussian
-from latently.learn import select
+from latently.learn.select.fit import fit_all, n_parameters
+from latently.learn.select.grid import Candidate
+from latently.learn.select.rows import SearchRows
 from latently.report.study.prepare import Prepared
 from latently.report.study.view import View, view_of
 
@@ -113,7 +116,7 @@ def make(prepared: Prepared, size: int, *, full: bool) -> Mixture:
         tol=1e-3,
         max_iter=200,
         random_state=seed,
-        n_init=2,
+        n_init=2 if size > 1 else 1,  # one component starts where every other start of it does
     )
 
 
@@ -128,9 +131,10 @@ def _search(X: Values, prepared: Prepared) -> tuple[list[dict[str, Any]], Any]:
         tried = [(k, full) for full in shapes for k in sizes if k <= most]
         if not tried:
             break
-        found = select([make(prepared, k, full=full) for k, full in tried], X, warm_start=False)
-        lines += [_line(line, full) for line, (_, full) in zip(found.table, tried, strict=True) if not line["error"]]
-        models += [model for model in found.models if model is not None]
+        candidates = [Candidate(make(prepared, k, full=full), "Mixture", {}) for k, full in tried]
+        fits = fit_all(candidates, SearchRows(X, X), warm=False)
+        lines += [_line(fit.model, X, full) for fit, (_, full) in zip(fits, tried, strict=True) if fit.model]
+        models += [fit.model for fit in fits if fit.model]
         best = int(np.argmin([line["criterion"] for line in lines]))
         shapes = [lines[best]["model"] == _NAMES[True]]
         if lines[best]["components"] < sizes[-1]:
@@ -138,13 +142,14 @@ def _search(X: Values, prepared: Prepared) -> tuple[list[dict[str, Any]], Any]:
     return [line | {"chosen": at == best} for at, line in enumerate(lines)], models[best]
 
 
-def _line(found: dict[str, Any], full: bool) -> dict[str, Any]:
+def _line(model: Any, X: Values, full: bool) -> dict[str, Any]:
+    size, bic = n_parameters(model) or 0, float(model.bic(X))
     return {
         "model": _NAMES[full],
-        "components": int(found["n_components"]),
-        "criterion": float(found["bic"]),
-        "log_likelihood": float(found["log_likelihood"]),
-        "parameters": int(found["n_parameters"]),
+        "components": int(model.n_components),
+        "criterion": bic,
+        "log_likelihood": (size * float(np.log(np.count_nonzero(has_values(X)))) - bic) / 2,
+        "parameters": size,
     }
 
 
@@ -165,7 +170,9 @@ def fit_part(
     if not anew:
         return view_of(refit(complete, like), prepared.numeric)
     fresh = make(prepared, size or like.n_components, full=like.families is not None)
-    fresh.set_params(random_state=int(rng.integers(2**31)), n_init=2 if size is None else _STARTS)
+    fresh.set_params(random_state=int(rng.integers(2**31)))
+    if size is not None:
+        fresh.set_params(n_init=_STARTS)
     with quiet():
         fresh.fit(complete)
     return view_of(fresh, prepared.numeric)

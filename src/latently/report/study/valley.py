@@ -1,7 +1,6 @@
 """A valley between two groups of values along a line: where it lies, and whether chance explains it."""
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -29,10 +28,10 @@ def counted(a: Values, b: Values, ends: Sequence[float] = ()) -> list[int]:
         places += [(low, low + share * (high - low), high) for share in _BETWEEN]
     if not places:
         return [0, 0, 0]
-    ordered = np.sort(a)
-    tried = [(_clear(ordered, place, width), place, width) for place in places for width in _widths(place)]
-    _, place, width = max(tried, key=lambda each: each[0])
-    return _inside(np.sort(b), place, width)
+    middles = np.repeat(np.array(places), len(_WIDTHS), axis=0)  # (tried, 3)
+    widths = np.array([width for place in places for width in _widths(place)])
+    best = int(_clear(_inside(np.sort(a), middles, widths)).argmax())
+    return [int(count) for count in _inside(np.sort(b), middles[best : best + 1], widths[best : best + 1])[0]]
 
 
 def valley(counts: Values) -> float:
@@ -64,17 +63,17 @@ def _widths(place: Place) -> list[float]:
     return [share * min(middle - left, right - middle) for share in _WIDTHS]
 
 
-def _inside(ordered: Values, place: Place, width: float) -> list[int]:
-    """How many of the values, in order, lie in stretches about each of three places."""
-    ends = np.array([place]) + np.array([[-width / 2], [width / 2]])
-    found = np.searchsorted(ordered, ends[0], side="left"), np.searchsorted(ordered, ends[1], side="right")
-    return [int(count) for count in found[1] - found[0]]
+def _inside(ordered: Values, places: Values, widths: Values) -> NDArray[np.intp]:
+    """(tried, 3) how many of the values, in order, lie in stretches about each of three places."""
+    half = widths[:, None] / 2
+    before = np.searchsorted(ordered, places - half, side="left")
+    return np.asarray(np.searchsorted(ordered, places + half, side="right") - before)
 
 
-def _clear(ordered: Values, place: Place, width: float) -> float:
-    """How clear a valley is: its lack of rows against the lower side, in standard deviations."""
-    left, middle, right = _inside(ordered, place, width)
-    return (min(left, right) - middle) / sqrt(min(left, right) + middle + 1.0)
+def _clear(counts: NDArray[np.intp]) -> Values:
+    """How clear valleys are: their lack of rows against the lower side, in standard deviations."""
+    side, middle = np.minimum(counts[:, 0], counts[:, 2]), counts[:, 1]
+    return np.asarray((side - middle) / np.sqrt(side + middle + 1.0))
 
 
 def _smoothed(counts: Values, cells: float) -> Values:

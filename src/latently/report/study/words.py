@@ -99,6 +99,18 @@ def short(name: Any, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def is_given(text: str, name: str) -> bool:
+    """Whether a sentence speaks of the rows in which a column has some value.
+
+    Examples
+    --------
+    >>> text = "sex is female in 45 % of the rows where class is 1st, and in 33 % of the others."
+    >>> is_given(text, "class"), is_given(text, "sex")
+    (True, False)
+    """
+    return f" where {short(name)} is " in text
+
+
 def counted(n: int, noun: str) -> str:
     """Give a count with its noun.
 

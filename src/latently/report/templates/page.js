@@ -64,6 +64,8 @@
   // charts
 
   const text = { labelColor: "var(--soft)", titleColor: "var(--soft)", labelFont: font, titleFont: font, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
+  // thousands are set off as in the tables
+  const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
   const config = {
     aria: false, background: "transparent", font, view: { stroke: null },
     axis: { ...text, gridColor: "var(--line)", domainColor: "var(--faint)", tickColor: "var(--faint)", titlePadding: 10 },
@@ -96,9 +98,26 @@
     spec.encoding.shape = { field: "colour", type: "nominal", scale: { domain: mode.domain, range: mode.shapes }, legend };
     const values = rows(chart).map((row) => ({ ...row, colour: label(mode, row[mode.field]) }));
     if (innerWidth < 640) spec.height = 340;
-    spec.encoding.x.axis.titleLimit = Math.max(width - 60, 80);
-    spec.encoding.y.axis.titleLimit = spec.height - 20;
+    fitted(spec, width);
     return { ...spec, data: { values } };
+  }
+  // titles of axes in lines that fit, broken between words; of a long word, after an underscore
+  function lines(title, pixels) {
+    const most = Math.max(Math.floor(pixels / 6.5), 12), made = [];
+    const words = title.split(" ").flatMap((word) => word.length > most ? word.split(/(?<=_)/) : [word]);
+    for (const word of words) {
+      const gap = made.length && made.at(-1).endsWith("_") ? "" : " ";
+      if (made.length && made.at(-1).length + gap.length + word.length <= most) made.push(made.pop() + gap + word);
+      else made.push(word);
+    }
+    return made;
+  }
+  function fitted(spec, width) {
+    for (const [name, pixels] of [["x", Math.max(width - 60, 80)], ["y", spec.height - 20]]) {
+      const axis = spec.encoding[name];
+      axis.title = axis.title && lines([axis.title].flat().join(" "), pixels);
+      axis.axis.titleLimit = pixels;
+    }
   }
   async function draw(element, spec, tips, pick) {
     if (element.view) element.view.finalize();
@@ -106,13 +125,14 @@
     inner.ariaHidden = "true"; // the figure's label and the tables say it
     element.replaceChildren(inner);
     const done = await window.vegaEmbed(inner, { autosize: { type: "fit-x", contains: "padding" }, ...spec }, {
-      actions: false, ast: true, config, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip: pointer(tips),
+      actions: false, ast: true, config, defaultStyle: false, mode: "vega-lite", renderer: "svg", tooltip: pointer(tips), formatLocale,
     });
     element.view = done;
     element.dataset.drawn = "yes";
     if (!pick) return;
     element.classList.add("picks");
-    done.view.addEventListener("click", (event, item) => choose(pick, item && item.datum && (item.datum.datum || item.datum), tips));
+    const meant = (event, item) => pick.kind === "at" ? nearest(done.view, element, spec.data.values, event) : item && item.datum && (item.datum.datum || item.datum);
+    done.view.addEventListener("click", (event, item) => choose(pick, meant(event, item), tips));
     byKeys(element, tips, pick);
   }
   // a chart as it is drawn: one that is the same as another but smaller, two columns of the rows, or its own
@@ -125,7 +145,7 @@
     const { data, ...spec } = coloured(chart, mode, width);
     if (given.same) {
       spec.height = given.height;
-      spec.encoding.y.axis.titleLimit = given.height - 20;
+      fitted(spec, width);
     }
     return { ...chart, spec, values: data.values };
   }

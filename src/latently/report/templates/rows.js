@@ -2,7 +2,7 @@
 
   const store = JSON.parse(document.getElementById("carried").textContent);
   const sheet = document.getElementById("rows");
-  const MOST_ROWS = 50, MOST_COLUMNS = 40;
+  const MOST_ROWS = 50, MOST_COLUMNS = 40, PARTS = 8; // colours that are told apart
   const places = new Map(store.row.map((row, at) => [row, at]));
   const taken = new Map(store.taken.map(([column, at, text]) => [column + " " + at, text]));
 
@@ -67,6 +67,11 @@
     if (places.has(row)) return showRows(title, [places.get(row)], [], "As it stood in the table.");
     return openSheet(title, "The page does not carry all of this row; this is what the map knows.", [listOf(pairsOf(tips, datum, "row"))]);
   }
+  function showTold(finding) {
+    const found = store.findings[finding];
+    const first = found.columns.map((name) => store.columns.indexOf(name)).filter((at) => at >= 0);
+    showRows(found.text, found.rows.filter((row) => places.has(row)).map((row) => places.get(row)), first);
+  }
   const where = (test) => store.row.map((_, at) => at).filter(test);
 
   // two columns of these rows, as a chart
@@ -84,7 +89,9 @@
     let [x, y, third] = chart.pair;
     const gone = chart.absent === true;
     if (!gone && axisOf(x) === "level" && axisOf(y) !== "level") [x, y] = [y, x];
-    const kind = gone || axisOf(y) === "level" ? (axisOf(x) === "level" ? "cells" : "ticks") : "points";
+    const count = (column) => column === y && gone ? 2 : new Set(store.values[column]).size;
+    const classes = gone || axisOf(y) === "level";
+    const kind = !classes ? "points" : axisOf(x) !== "level" ? "ticks" : count(gone ? y : x) <= PARTS ? "shares" : "cells";
     const spec = structuredClone(store.pairs[kind]);
     const told = new Set(chart.told || []);
     const strange = new Set(told.size ? [] : store.strange); // one row far out would hide how the others lie
@@ -95,7 +102,8 @@
     const data = where((at) => !strange.has(store.row[at]) && both(at) && (third === undefined || valueAt(third, at) !== null))
       .map((at) => ({ row: store.row[at], x: side(x, at), y: side(y, at), told: told.has(store.row[at]) ? "yes" : "no",
                       ...(third === undefined ? {} : { third: String(valueAt(third, at)) }) }));
-    for (const [name, column] of [["x", x], ["y", y]]) {
+    if (kind === "shares") parts(spec, data, titleOf(x), titleOf(y), gone);
+    else for (const [name, column] of [["x", x], ["y", y]]) {
       spec.encoding[name].title = gone && column === y ? titleOf(column) + " is" : titleOf(column);
       if (axisOf(column) === "date" && spec.encoding[name].type === "quantitative") {
         spec.encoding[name].type = "temporal";
@@ -105,14 +113,33 @@
       const top = values.reduce((a, b) => Math.max(a, b), 0);
       if (spec.encoding[name].type === "quantitative" && top >= 1000 && top < 10000) spec.encoding[name].axis.format = "~f";
     }
-    if (kind !== "points") spec.height = 26 * new Set(data.map((datum) => datum.y)).size;
-    if (third !== undefined && kind === "points") {
-      const names = [...new Set(data.map((datum) => datum.third))].slice(0, 8);
-      const range = names.map((_, place) => `var(--c${place + 1})`);
-      spec.encoding.color = { field: "third", type: "nominal", title: titleOf(third), scale: { domain: names, range }, legend: { orient: "top" } };
+    if (kind !== "points") spec.height = 26 * new Set(data.map((datum) => datum[kind === "shares" && gone ? "x" : "y"])).size;
+    if (third !== undefined && kind !== "shares" && kind !== "cells") byThird(spec, data, third);
+    const tips = [["row", "row", "number"], ["x", titleOf(x), "value"], ["y", gone ? titleOf(y) + " is" : titleOf(y), "value"],
+                  ["third", third === undefined ? "" : titleOf(third), "value"], ["__count", "rows", "number"]];
+    return { spec, tips, values: data, pick: kind === "cells" || kind === "shares" ? { kind: "both", x, y, gone } : { kind: "row" } };
+  }
+  const inTurn = (values) => [...new Set(values)].sort((a, b) => String(a).localeCompare(String(b), undefined, { numeric: true }));
+  // bars of the rows with each value, cut by what they are in the other column
+  function parts(spec, data, x, y, gone) {
+    const [bar, part] = gone ? ["x", "y"] : ["y", "x"];
+    const titles = { x, y: gone ? y + " is" : y };
+    const domain = gone ? ["missing", "there"] : inTurn(data.map((datum) => datum[part]));
+    const range = gone ? ["var(--c2)", "var(--s1)"] : domain.map((_, place) => `var(--c${place + 1})`);
+    Object.assign(spec.encoding.y, { field: bar, title: titles[bar] });
+    Object.assign(spec.encoding.color, { field: part, title: titles[part], scale: { domain, range } });
+  }
+  function byThird(spec, data, third) {
+    const title = titleOf(third), legend = { orient: "top" };
+    if (axisOf(third) === "number") {
+      for (const datum of data) datum.third = Number(datum.third);
+      const scale = { type: "quantize", range: [1, 2, 3, 4, 5].map((place) => `var(--s${place})`) };
+      spec.encoding.color = { field: "third", type: "quantitative", title, scale, legend };
+      return;
     }
-    const tips = [["row", "row", "number"], ["x", titleOf(x), "value"], ["y", titleOf(y), "value"], ["third", third === undefined ? "" : titleOf(third), "value"]];
-    return { spec, tips, values: data, pick: kind === "cells" ? { kind: "both", x, y } : { kind: "row" } };
+    const names = inTurn(data.map((datum) => datum.third)).slice(0, PARTS);
+    const range = names.map((_, place) => `var(--c${place + 1})`);
+    spec.encoding.color = { field: "third", type: "nominal", title, scale: { domain: names, range }, legend };
   }
 
   // what a click on a mark, or Enter, shows
@@ -123,7 +150,10 @@
   const sameMoment = (value, name) => typeof value === "number" ? value.toPrecision(7) === Number(name).toPrecision(7) : value === name;
   const picks = {
     row: (pick, datum, tips) => showRow(datum.row, tips, datum),
-    both: ({ x, y }, datum) => showRows(`${titleOf(x)} is ${datum.x}, ${titleOf(y)} is ${datum.y}`, where((at) => String(valueAt(x, at)) === String(datum.x) && String(valueAt(y, at)) === String(datum.y)), [x, y]),
+    both: ({ x, y, gone }, datum) => {
+      const same = (column, at, value) => gone && column === y ? (valueAt(column, at) === null) === (value === "missing") : String(valueAt(column, at)) === String(value);
+      showRows(`${titleOf(x)} is ${datum.x}, ${titleOf(y)} is ${datum.y}`, where((at) => same(x, at, datum.x) && same(y, at, datum.y)), [x, y]);
+    },
     range: ({ column, last }, datum) => showRows(`${titleOf(column)} from ${round(datum.from)} to ${round(datum.to)}`, where((at) => between(valueAt(column, at), datum.from, datum.to, datum.to === last)), [column]),
     level: ({ column, known }, datum) => {
       const other = datum.level === "all others" && !known.includes(datum.level);
@@ -143,13 +173,23 @@
       showRows(names.join(" and "), where((at) => pair.every((place) => valueAt(place, at) !== null)), pair, told ? told[2] + "." : "", drawn ? [box] : []);
       if (drawn) { const made = pairChart({ pair }); draw(box, { ...made.spec, data: { values: made.values } }, made.tips, made.pick); }
     },
+    code: ({ column }, datum) => {
+      if (datum.code === undefined) return; // a bar of the others
+      showRows(`${titleOf(column)} is ${round(datum.code)}`, where((at) => taken.has(column + " " + at) && Number(taken.get(column + " " + at)) === datum.code), [column]);
+    },
+    told: ({ finding }, datum) => { if (datum.what === "these rows") showTold(finding); },
     at: ({ column }, datum, tips) => {
-      if (datum.name === undefined) return; // the background
       const title = `${titleOf(column)} is ${datum.name}`, found = where((at) => sameMoment(valueAt(column, at), datum.name));
       if (found.length) return showRows(title, found, [column]);
       openSheet(title, "The page does not carry the rows of this moment; this is what the chart knows.", [listOf(pairsOf(tips, datum, "name"))]);
     },
   };
+  // the moment of a series that is nearest to the pointer, wherever in the chart that is
+  function nearest(view, element, values, event) {
+    const x = event.clientX - element.querySelector("svg").getBoundingClientRect().left - view.origin()[0];
+    const gap = (datum) => Math.abs(view.scale("x")(asNumber(datum.at)) - x);
+    return values.reduce((best, datum) => gap(datum) < gap(best) ? datum : best, values[0]);
+  }
   function choose(pick, datum, tips) {
     if (pick && datum) picks[pick.kind](pick, datum, tips);
   }
@@ -202,11 +242,7 @@
     button.addEventListener("click", () => showRow(Number(button.dataset.row), [], {}));
   }
   for (const button of document.querySelectorAll("[data-rows]")) {
-    button.addEventListener("click", () => {
-      const found = store.findings[Number(button.dataset.rows)];
-      const first = found.columns.map((name) => store.columns.indexOf(name)).filter((at) => at >= 0);
-      showRows(found.text, found.rows.filter((row) => places.has(row)).map((row) => places.get(row)), first);
-    });
+    button.addEventListener("click", () => showTold(Number(button.dataset.rows)));
   }
   async function copied(text, from) {
     try { await navigator.clipboard.writeText(text); return true; } catch { /* no clipboard in a frame: as one did before */ }

@@ -1,5 +1,6 @@
 """Log densities of rows under Gaussian components, and moments at given responsibilities; entries may be missing."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from latently.distributions.inputs import Array
 from latently.distributions.quantiles import bisected
 from latently.distributions.statistics import Moments
 
+_TOGETHER = 1 << 16  # numbers that stay in the cache
+
 
 def add_log_densities(params: GaussianParams, slab: Slab, places: Ints, out: Array) -> None:
     """Add the log densities of the observed entries to out (k, n)."""
@@ -33,9 +36,16 @@ def add_log_densities(params: GaussianParams, slab: Slab, places: Ints, out: Arr
         out += joint_incomplete(params.unweighted(), _incomplete(slab, places)).T
     else:
         X = slab.take(places)
-        for row, mean, root, constant in zip(out, params.means, *_by_component(params), strict=True):
-            z = (X - mean) @ root
-            row += constant - 0.5 * np.einsum("ij,ij->i", z, z)
+        roots, constants = _by_component(params)
+        for some in _side_by_side(len(out), X.size):
+            z = np.matmul(X - params.means[some, None], roots[some])
+            out[some] += constants[some, None] - 0.5 * np.einsum("kij,kij->ki", z, z)
+
+
+def _side_by_side(k: int, size: int) -> Iterator[slice]:
+    """Components whose rows are looked at together: all of a small table, one by one of a large one."""
+    step = max(_TOGETHER // max(size, 1), 1)
+    return (slice(start, start + step) for start in range(0, k, step))
 
 
 def _by_component(params: GaussianParams) -> tuple[Array, Array]:
@@ -60,10 +70,10 @@ def moments(params: GaussianParams, slab: Slab, places: Ints, R: Array) -> Momen
         weight, first, second = _incomplete_moments(params, _incomplete(slab, places), R)
     else:
         X, weight, second = slab.take(places), R.sum(axis=1), np.empty((k, d, d))
-        for j, mean in enumerate(params.means):
-            centred = X - mean
-            weighted = centred * R[j][:, None]
-            first[j], second[j] = weighted.sum(axis=0), weighted.T @ centred
+        for some in _side_by_side(k, X.size):
+            centred = X - params.means[some, None]
+            weighted = centred * R[some, :, None]
+            first[some], second[some] = weighted.sum(axis=1), np.matmul(weighted.swapaxes(1, 2), centred)
     if params.kind == "full":
         return Moments(weight, params.means, first, second)
     return GaussianMoments(0.0, 0.0, weight, params.means, first, second.sum(axis=0), "tied", params.frame)

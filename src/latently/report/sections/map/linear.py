@@ -30,6 +30,8 @@ def row_map(study: Study) -> dict[str, Any]:
     if len(rows) < 3:
         raise Skipped("A map needs at least three rows.")
     features, owners = _features(study, fitted.view.filled(study.prepared.values[rows]))
+    if features.shape[1] == 1:
+        raise Skipped("The model sees one column alone: its distribution shows what a map would.")
     places, loadings, explained = _main(features)
     mostly = [_mostly(np.abs(v), owners, study) for v in loadings]
     weight = np.zeros(len(study.prepared.used))
@@ -100,7 +102,7 @@ def _mostly(loading: Values, owners: NDArray[np.intp], study: Study) -> str:
     np.add.at(weight, owners, loading**2)
     order = np.argsort(-weight, kind="stable")
     names = [study.prepared.used[j].name for j in order[:3] if weight[j] > 0.05]
-    return f"mostly {listed(names)}" if names else "nothing"
+    return f"mostly {listed(names)}" if names else "many columns" if weight.any() else "nothing"
 
 
 def _text(explained: list[float], shown: int, rows: int) -> str:
