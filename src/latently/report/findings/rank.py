@@ -30,8 +30,6 @@ _SURPRISE: Final = {
     "identifier": 0.02,
     "order": 0.01,
 }
-_SHARES: Final = ("correlation", "share", "difference", "strength", "R2")
-_PLAIN: Final = {"target": 1.0, "leakage": 1.0, "states": 1.0, "missing_code": 0.8}
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
@@ -73,14 +71,4 @@ def _varied(ordered: list[Finding]) -> list[Finding]:
 
 def importance(finding: Finding) -> float:
     """Size of the effect, 0 to 1, times the surprise of its kind."""
-    size = _size(finding) if finding.size is None else finding.size
-    return max(min(size, 1.0), 0.01) * _SURPRISE[finding.finding]
-
-
-def _size(finding: Finding) -> float:
-    """How large an effect is, 0 to 1."""
-    if finding.finding in _PLAIN:
-        return _PLAIN[finding.finding]
-    if finding.effect is not None and finding.measure.startswith(_SHARES):
-        return abs(finding.effect)
-    return 0.6
+    return finding.weight * _SURPRISE[finding.finding]

@@ -1,20 +1,20 @@
 """The findings, most important first, each with its probability or the size of its effect."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from latently.report.act.numbering import numbered
 from latently.report.findings.code import code_of
 from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
-from latently.report.findings.outliers import outliers
 from latently.report.findings.partial import partial_findings
 from latently.report.findings.rank import TRIVIAL, ranked
 from latently.report.findings.reversals import reversals
 from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.outliers import outliers
+from latently.report.findings.rows.slips import slips
 from latently.report.findings.rules import rules
-from latently.report.findings.slips import slips
 from latently.report.findings.spelling import spellings
 from latently.report.sections.anomalies import anomaly_finding
 from latently.report.sections.change import change_findings
@@ -26,6 +26,8 @@ from latently.report.sections.time import states_finding
 from latently.report.sections.trend import trend_findings
 from latently.report.study.study import Study
 from latently.report.study.words import counted, listed, short
+
+_CODES: Final = 0.8  # size of the finding that values stand for missing ones
 
 
 def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
@@ -151,6 +153,7 @@ def _codes(columns: list[dict[str, Any]]) -> Finding | None:
         effect=code["count"],
         measure="rows",
         probability=code["probability"],
+        size=_CODES,
     )
 
 

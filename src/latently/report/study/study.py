@@ -13,15 +13,8 @@ from latently.report.study.model import Fitted
 from latently.report.study.pairs.aspects import Aspect, classed, normal_scores, ranked
 from latently.report.study.pairs.association import Pair, compare
 from latently.report.study.prepare import Prepared
-from latently.report.study.rows.order import (
-    detrended,
-    inflation_of_mean,
-    innovations,
-    memory,
-    nearly_one_run_each,
-    within,
-)
-from latently.report.study.rows.sorting import Sorting, sort_keys
+from latently.report.study.rows.order import detrended, inflation_of_mean, innovations, memory, within
+from latently.report.study.rows.sorting import Sorting, sort_keys, stretches_of_groups
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
 
@@ -118,8 +111,7 @@ class Study:
             return self._sorting.stretches
         if self.time is not None or self.separation is None or len(self.separation.groups) == 1:
             return None
-        cluster = self.memberships[self.prepared.sample].argmax(axis=1)
-        return cluster if nearly_one_run_each(cluster) else None
+        return stretches_of_groups(self.memberships[self.prepared.sample].argmax(axis=1))
 
     def remembered(self, aspect: Aspect) -> Aspect:
         """A column of the sample, with how far its rows resemble the rows before."""

@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import kurtosistest, skewtest
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.joint import most_related, rows_apart
 from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.gap import gap, have_normal_tails
+from latently.report.findings.rows.joint import most_related, rows_apart
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.words import counted, cut, listed, number, short
@@ -189,16 +189,14 @@ def _far(left: Values, limit: float, heavy: float) -> tuple[NDArray[np.intp], fl
     if not scale > 0:
         return None
     size = np.abs(left) / scale
-    rows = np.argsort(-size, kind="stable")
-    rows = rows[size[rows] > limit]
-    rest = np.delete(left, rows)
+    inner = size <= limit
+    rows, rest = np.flatnonzero(~inner), left[inner]
     most = 0.15 if len(left) < _MANY else 0.02
     if not len(rows) or len(rows) > most * len(left) or rest.std() > 1.5 * scale:
         return None
-    if size[rows[-1]] < _GAP * float(np.abs(rest).max()) / scale:  # no gap: the end of a tail
+    if gap(size, inner) < _GAP or not have_normal_tails(rest, heavy, _SKEWED):  # without a gap: the end of a tail
         return None
-    if kurtosistest(rest).statistic > heavy or abs(skewtest(rest).statistic) > _SKEWED:
-        return None
+    rows = rows[np.argsort(-size[rows], kind="stable")]
     return rows, float(size[rows[0]]), 1.645 * float(rest.std())
 
 
