@@ -77,7 +77,7 @@ class Finding:
 
     @property
     def weight(self) -> float:
-        """By what it is ranked among findings of its kind, 0 to 1: its size, or an effect that is a share, or else 1."""
+        """By what it is ranked among its kind, 0 to 1: its size, or an effect that is a share, or else 1."""
         is_share = self.effect is not None and self.measure.startswith(_SHARES)
         size = (abs(self.effect or 0.0) if is_share else 1.0) if self.size is None else self.size
         return min(max(size, 0.01), 1.0)
