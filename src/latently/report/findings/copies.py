@@ -11,7 +11,7 @@ from latently.report.findings.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.rows.repeats import LOG_CHANCE, chance_of_pairs, near_pairs, telling
-from latently.report.study.words import cut, percent, short
+from latently.report.study.words import cut, listed, percent, short
 
 _LISTED: Final = 1000
 _MOST_CELLS: Final = 2_000_000
@@ -46,9 +46,11 @@ def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool, numbers: Row
     are = "row repeats" if len(rows) == 1 else "rows repeat"
     share = len(rows) / max(prepared.rows, 1)
     used = "" if prepared.copies is None else "; models and tests look at each row once"
+    apart = [short(column.name) for column in prepared.columns if column.kind == "identifier"]
+    how = f"in all but {listed(apart)}" if apart else "exactly"
     return Finding(
         "duplicates",
-        f"{len(rows)} {are} another row exactly ({percent(share)}){used}.",
+        f"{len(rows)} {are} another row {how} ({percent(share)}){used}.",
         "columns",
         rows=numbers.all(rows[:_LISTED]),
         effect=len(rows),

@@ -20,6 +20,7 @@ MOST_COLUMNS: Final = 150
 _ALARM: Final = 1e-4  # chance over all pairs that luck alone leaves as few exceptions
 _EXCEPTIONS: Final = 0.005
 _SHUFFLES: Final = 10
+_MOST_STRETCHES: Final = 4  # of a number, that are classes of another column
 _FEW: Final = 0.1  # exceptions for each that a shuffled column would leave
 _OF_DATE: Final = 0.2  # size of the finding that a date fixes other columns
 _LEAST_VALUES: Final = 10  # of two numbers that are a function of each other
@@ -69,6 +70,10 @@ class _Coded:
     @property
     def is_number(self) -> bool:
         return not self.column.levels and self.column.kind in ("numeric", "date")
+
+    def shown(self, value: float) -> str:
+        """A value as a reader knows it."""
+        return self.column.levels[int(value)] if self.column.levels else number(value)
 
     @cached_property
     def may_fix(self) -> bool:
@@ -162,9 +167,29 @@ def _determined(a: _Coded, b: _Coded, sample: Ints, limit: float) -> Exact | Non
         return None  # a value of its own, or too few rows for each value to call others exceptions
     one, other = short(a.column.name), short(b.column.name)
     but = f" in all but {len(wrong)} of {len(both)} rows" if len(wrong) else ""
-    text = f"{one} fixes {other}: each {one} has one {other}{but}"
+    how = None if but else _by_stretches(a, b, x, y)
+    text = f"{one} fixes {other}: {how or f'each {one} has one {other}{but}'}"
     rows = tuple(int(row) for row in sample[wrong])
     return Exact(a.column.name, b.column.name, "determines", rows, len(both), text)
+
+
+def _by_stretches(a: _Coded, b: _Coded, x: Ints, y: Ints) -> str | None:
+    """How a column of classes is cut out of a number, in words; None if its classes are no stretches of it."""
+    if a.column.kind not in ("numeric", "ordinal") or not b.column.levels or not 2 <= b.size <= _MOST_STRETCHES:
+        return None
+    values, first = np.unique(x, return_index=True)
+    classes = y[first]
+    starts = np.flatnonzero(np.diff(classes, prepend=-1))
+    if len(starts) != len(np.unique(classes)):
+        return None
+    seen, named = (np.unique(each.values[each.codes >= 0]) for each in (a, b))
+    ends = [*(starts[1:] - 1), len(values) - 1]
+    parts = [(a.shown(seen[values[i]]), a.shown(seen[values[j]])) for i, j in zip(starts, ends, strict=True)]
+    spans = [f"from {low} to {high}" if low != high else f"at {low}" for low, high in parts]
+    spans[0], spans[-1] = f"up to {parts[0][1]}", f"from {parts[-1][0]}"
+    labels = [short(b.shown(named[k])) for k in classes[starts]]
+    told = [f"{label} {span}" for label, span in zip(labels, spans, strict=True)]
+    return f"it is {listed(told, _MOST_STRETCHES)}"
 
 
 def _cells(x: Ints, y: Ints, size: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
@@ -260,8 +285,11 @@ def determines_findings(found: list[dict[str, Any]], dates: frozenset[str] = fro
 def _fixes(source: str, found: list[dict[str, Any]]) -> Finding:
     targets = [each["target"] for each in found]
     broken = [each for each in found if each["rows"]]
-    text = f"{short(source)} fixes {listed(targets, 5)}: each {short(source)} has one {short(targets[0])}"
-    if broken:
+    each_has = f"each {short(source)} has one {short(targets[0])}"
+    text = f"{short(source)} fixes {listed(targets, 5)}: {each_has}"
+    if len(targets) == 1 and not broken:
+        text = f"{found[0]['text']} (all {found[0]['of']} rows)"
+    elif broken:
         text = broken[0]["text"] if len(found) == 1 else f"{text}; {broken[0]['text'].partition(': ')[2]}"
     else:
         text += f" (all {found[0]['of']} rows)"

@@ -18,6 +18,7 @@ from latently.report.study.words import cut, listed, short
 Values = NDArray[np.float64]
 Pairs = dict[tuple[int, int], Pair]
 _MOST_NAMES: Final = 9
+_FIRST: Final = 5  # columns of a block, before those beside it
 _NUMBERS: Final = ("three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -76,7 +77,7 @@ def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
 def _group(study: Study, block: Block, sure: Pairs, tests: int) -> dict[str, Any]:
     at = tuple(sorted(block.lead))
     pair = sure[at[0], at[1]]
-    names = [study.aspects[i].name for i in block.columns]
+    names = [study.aspects[i].name for i in _named_first(block)]
     text, effect, measure = _star(study, block, sure) if block.hub else _together(study, block, sure)
     return {
         "columns": [cut(name) for name in names],
@@ -88,6 +89,11 @@ def _group(study: Study, block: Block, sure: Pairs, tests: int) -> dict[str, Any
         "surprise": block.surprise,
         "probability": belief(pair.p, tests),
     }
+
+
+def _named_first(block: Block) -> tuple[int, ...]:
+    """The columns of a finding, what goes with a block after its first ones."""
+    return (*block.columns[:_FIRST], *block.beside, *block.columns[_FIRST:])
 
 
 def _star(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
@@ -111,8 +117,10 @@ def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]
     down = f"; {listed(falls)} {'falls' if len(falls) == 1 else 'fall'} when the others rise" if falls else ""
     members = [study.aspects[i] for i in block.columns[:_MOST_NAMES]]
     mean = float(np.mean([abs(rank_correlation(a, b)) for a, b in combinations(members, 2)]))
-    text = f"These {size} columns move together (mean rank correlation {mean:.2f}): {listed(names, _MOST_NAMES)}{down}."
-    return text, mean, "correlation"
+    beside = [study.aspects[k].name for k in block.beside]
+    more = f"; {listed(beside)} {'goes' if len(beside) == 1 else 'go'} with most of them" if beside else ""
+    text = f"These {size} columns move together (mean rank correlation {mean:.2f}): {listed(names, _MOST_NAMES)}{down}"
+    return f"{text}{more}.", mean, "correlation"
 
 
 def _sign(first: int, other: int, sure: Pairs) -> float:

@@ -6,7 +6,9 @@ from latently.report.findings.finding import Finding
 
 TRIVIAL: Final = ("redundant", "identifier", "order")
 MOST, MOST_TRIVIAL = 9, 3
-_AGAIN: Final = 0.6  # worth of a dependence between columns that were told to depend on others
+_AGAIN: Final = 0.6  # worth of what says much the same as a finding before it
+_ONCE: Final = ("duplicates", "missingness")
+_LINKS: Final = ("dependency", "reversal")
 
 # how far a finding goes beyond what a reader expects of any table; what was asked for comes first
 _SURPRISE: Final = {
@@ -55,18 +57,31 @@ def ranked(findings: list[Finding]) -> list[Finding]:
 
 
 def _varied(ordered: list[Finding]) -> list[Finding]:
-    """Put a dependence of two columns that were both told before after what is new."""
-    left, out, told = list(ordered), [], set[str]()
+    """Put what says much the same as a finding before it after what is new."""
+    left, out = list(ordered), list[Finding]()
 
     def worth(finding: Finding) -> float:
-        again = finding.finding == "dependency" and told.issuperset(finding.columns[:2])
-        return importance(finding) * (_AGAIN if again else 1.0)
+        return importance(finding) * (_AGAIN if _is_again(finding, out) else 1.0)
 
     while left:
         out.append(left.pop(left.index(max(left, key=worth))))
-        if out[-1].finding in ("dependency", "reversal"):
-            told.update(out[-1].columns)
     return out
+
+
+def _is_again(finding: Finding, told: list[Finding]) -> bool:
+    """Whether two columns were both told to depend on others, or a second finding of a kind adds little to the first.
+
+    A column that fixes many others says little about how these go together.
+    """
+    fixed = {name for each in told if each.finding == "determines" for name in each.columns}
+    if finding.finding == "determines":
+        return fixed.issuperset(finding.columns)
+    if finding.finding in _ONCE:
+        return any(each.finding == finding.finding for each in told)
+    linked = [
+        each for each in told if each.finding in _LINKS or (each.finding == "determines" and len(each.columns) < 4)
+    ]
+    return finding.finding == "dependency" and {n for e in linked for n in e.columns}.issuperset(finding.columns[:2])
 
 
 def importance(finding: Finding) -> float:

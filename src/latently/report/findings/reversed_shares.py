@@ -12,7 +12,7 @@ from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
 from latently.report.study.evidence import belief
 from latently.report.study.pairs.aspects import RARER, Aspect
-from latently.report.study.words import cut, short
+from latently.report.study.words import counted, cut, short
 
 Values = NDArray[np.float64]
 _POOLED: Final = 0.01  # chance that a difference of shares in all rows is luck, over all pairs
@@ -45,14 +45,19 @@ def reversed_shares(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]], li
         Chance of a false alarm in one test.
     """
     for first, second in pairs:
-        for group in groups:
-            if group.name in (first.name, second.name):
-                continue
-            for y, x in ((first, second), (second, first)):
-                found = _rates(_counts(y, x, group), np.array([label != RARER for label in group.labels]))
-                if found is not None and _is_turned(found, len(pairs), limit):
-                    yield _told(y, x, group, found, len(pairs))
-                    break
+        every = [group for group in groups if group.name not in (first.name, second.name)]
+        turned = [made for group in every if (made := _turned(first, second, group, len(pairs), limit)) is not None]
+        if turned:
+            yield max(turned, key=lambda made: made.weight)
+
+
+def _turned(first: Aspect, second: Aspect, group: Aspect, pairs: int, limit: float) -> Finding | None:
+    named = np.array([label != RARER for label in group.labels])
+    for y, x in ((first, second), (second, first)):
+        found = _rates(_counts(y, x, group), named)
+        if found is not None and _is_turned(found, pairs, limit):
+            return _told(y, x, group, found, pairs)
+    return None
 
 
 def _counts(y: Aspect, x: Aspect, group: Aspect) -> Values:
@@ -103,13 +108,17 @@ def _each(group: Aspect) -> str:
     return f"stretches of equal {short(group.name)}" if is_cut else f"each {short(group.name)}"
 
 
+def _points(difference: float) -> str:
+    return counted(round(100 * abs(difference)), "point")
+
+
 def _told(y: Aspect, x: Aspect, group: Aspect, found: _Rates, pairs: int) -> Finding:
     more, less = (x.labels[1], x.labels[0]) if found.pool > 0 else (x.labels[0], x.labels[1])
     outcome = f"{short(y.name)} = {short(y.labels[1])}"
-    pool, within = (100 * abs(each) for each in (found.pool, found.within))
     text = (
         f"{outcome} is more common where {short(x.name)} is {short(more)} than where it is {short(less)} in the whole "
-        f"table (by {pool:.0f} points), but less common within {_each(group)} on average (by {within:.0f} points)."
+        f"table (by {_points(found.pool)}), but less common within {_each(group)} on average "
+        f"(by {_points(found.within)})."
     )
     columns = (cut(y.name), cut(x.name), cut(group.name))
     show = f'pd.crosstab([df[{name(columns[2])}], df[{name(columns[1])}]], df[{name(columns[0])}], normalize="index")'

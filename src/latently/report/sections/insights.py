@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from latently.report.act.numbering import numbered
+from latently.report.act.numbering import identifying, numbered
 from latently.report.findings.code import code_of
 from latently.report.findings.copies import copies
 from latently.report.findings.exact import determines_findings, redundant_finding
@@ -12,6 +12,7 @@ from latently.report.findings.partial import partial_findings
 from latently.report.findings.rank import TRIVIAL, ranked
 from latently.report.findings.reversals import reversals
 from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.dominant import dominant
 from latently.report.findings.rows.outliers import outliers
 from latently.report.findings.rows.slips import slips
 from latently.report.findings.rules import rules
@@ -20,12 +21,12 @@ from latently.report.sections.anomalies import anomaly_finding
 from latently.report.sections.change import change_findings
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_findings, order_finding
-from latently.report.sections.missing import missing_finding
+from latently.report.sections.missing import missing_findings
 from latently.report.sections.target import leakage_findings, target_finding
 from latently.report.sections.time import states_finding
 from latently.report.sections.trend import trend_findings
 from latently.report.study.study import Study
-from latently.report.study.words import counted, listed, short
+from latently.report.study.words import counted, cut, listed, short
 
 _CODES: Final = 0.8  # size of the finding that values stand for missing ones
 
@@ -41,8 +42,10 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
         The table and its model.
     """
     told = numbered(contents, study.prepared.row_numbers)
-    searched = _of_search(contents, study)
-    searched += _without_echo(outliers(study.prepared), searched)
+    numbers = _named_rows(contents, study)
+    searched = _of_search(contents, study, numbers)
+    searched += _without_echo(outliers(study.prepared, numbers), searched)
+    searched += _without_echo(_dominant(study, numbers), searched)
     found = ranked([*_without_echo(_of_sections(told), searched), *_of_columns(told), *searched])
     entries = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
@@ -72,7 +75,7 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     if contents["anomalies"].get("count"):
         made.append(anomaly_finding(contents["anomalies"]))
     if contents["missing"].get("depends"):
-        made.append(missing_finding(contents["missing"]))
+        made += missing_findings(contents["missing"])
     if contents["dependencies"].get("groups"):
         made += dependency_findings(contents["dependencies"])
     if contents["dependencies"].get("order"):
@@ -100,9 +103,20 @@ def _of_columns(contents: dict[str, Any]) -> list[Finding]:
     return [*determines_findings(exact, dates), *(each for each in single if each is not None)]
 
 
-def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
+def _named_rows(contents: dict[str, Any], study: Study) -> RowNumbers:
+    """What rows are called: their numbers in the whole table, and what stands in the column that names them."""
     prepared = study.prepared
-    numbers = RowNumbers(prepared.row_numbers)
+    named = identifying(contents["columns"], prepared.rows)
+    return RowNumbers(prepared.row_numbers, next((c for c in prepared.columns if cut(c.name) == named), None))
+
+
+def _dominant(study: Study, numbers: RowNumbers) -> list[Finding]:
+    columns = tuple(column for column in study.prepared.columns if column.name != study.time)
+    return dominant(columns, study.prepared.sample, numbers)
+
+
+def _of_search(contents: dict[str, Any], study: Study, numbers: RowNumbers) -> list[Finding]:
+    prepared = study.prepared
     kept = rules(prepared.columns, prepared.sample, numbers)
     return [
         *copies(prepared),

@@ -100,8 +100,8 @@ def _told(column: Column, cells: list[tuple[int, int]], numbers: RowNumbers) -> 
     value = float(column.raw[row])
     more = f" {counted(len(cells) - 1, 'other value')} like this." if len(cells) > 1 else ""
     text = (
-        f"{short(column.name)} is {number(value)} in row {numbers(row)}, about {size} what the other rows let expect: "
-        f"a slipped decimal point would explain it ({number(value / 10.0**power)} would fit).{more}"
+        f"{short(column.name)} is {number(value)} in row {numbers.named(row)}, about {size} what the other rows let "
+        f"expect: a slipped decimal point would explain it ({number(value / 10.0**power)} would fit).{more}"
     )
     rows = numbers.all(row for row, _ in cells)
     return Finding("anomaly", text, "anomalies", (cut(column.name),), rows, 10.0 ** abs(power), "ratio", size=0.9)

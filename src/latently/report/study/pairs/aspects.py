@@ -120,7 +120,7 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
     seen = ~np.isnan(codes)
     places = np.where(seen, np.nan_to_num(codes), -1).astype(np.intp)
     counts = np.bincount(places[seen], minlength=len(labels))
-    least = max(5.0, 0.02 * seen.sum())
+    least = max(5.0, min(0.02, 0.5 / len(labels)) * seen.sum())
     common = np.array([k for k in np.flatnonzero(counts >= least) if labels[k] != OTHERS], dtype=np.intp)
     place = np.full(len(labels) + 1, len(common), dtype=np.intp)
     place[common], place[-1] = np.arange(len(common)), -1

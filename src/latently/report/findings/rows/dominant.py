@@ -1,0 +1,91 @@
+"""Rows that dwarf all others in a column: a metropolis among villages, an elephant among mice.
+
+A model sees such columns by their logarithms, where these rows may look ordinary; whoever takes a mean must know them.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latently.report.findings.finding import Finding
+from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.gap import gap
+from latently.report.study.columns import Column
+from latently.report.study.words import cut, listed, number, short
+
+_LEAST_ROWS: Final = 20
+_MOST: Final = 3  # rows that are told together
+_GAP: Final = 2.0  # times the next largest
+_SHARE: Final = 0.2  # of the sum of the column
+_SIZE, _GROWTH = 0.6, 0.1  # of the finding, and what each doubling of the gap adds
+
+
+@dataclass(frozen=True)
+class _Top:
+    """The largest numbers of a column, how many times the next one they are, and that next one."""
+
+    column: Column
+    rows: tuple[int, ...]
+    times: float
+    following: float
+
+
+def dominant(columns: tuple[Column, ...], rows: NDArray[np.int64], numbers: RowNumbers) -> list[Finding]:
+    """Find the rows, at most three, that are far ahead of all others in a column, or in several.
+
+    Parameters
+    ----------
+    columns
+        The columns of a table.
+    rows
+        Rows to look at.
+    numbers
+        What they are called.
+    """
+    tops = [top for c in columns if c.kind == "numeric" and not c.levels and (top := _top(c, rows)) is not None]
+    together: dict[frozenset[int], list[_Top]] = {}
+    for top in sorted(tops, key=lambda top: -top.times):
+        together.setdefault(frozenset(top.rows), []).append(top)
+    best = max(together.values(), key=lambda group: sum(np.log(top.times) for top in group), default=[])
+    return [_finding(best, numbers)] if best else []
+
+
+def _top(column: Column, rows: NDArray[np.int64]) -> _Top | None:
+    there = rows[~np.isnan(column.raw[rows])]
+    x = column.raw[there]
+    if len(x) < _LEAST_ROWS or x.min() < 0:
+        return None
+    order = np.argsort(-x, kind="stable")
+    times = [float(gap(x, np.argsort(order) >= m)) if x[order[m]] > 0 else 0.0 for m in range(1, _MOST + 1)]
+    m = int(np.argmax(times)) + 1
+    if times[m - 1] < _GAP or x[order[:m]].sum() < _SHARE * x.sum():
+        return None
+    return _Top(column, tuple(int(row) for row in there[order[:m]]), times[m - 1], float(x[order[m]]))
+
+
+def _finding(tops: list[_Top], numbers: RowNumbers) -> Finding:
+    first, names = tops[0], [top.column.name for top in tops]
+    values = listed([number(float(first.column.raw[row])) for row in first.rows])
+    where = listed([numbers.named(row) for row in first.rows])
+    several = len(first.rows) > 1
+    times = number(float(f"{first.times:.2g}"))
+    least = "at least " if several else ""
+    text = (
+        f"In {'rows' if several else 'row'} {where} {short(names[0])} is {values}, {least}{times} times the "
+        f"next largest ({number(first.following)})"
+    )
+    also = f"; {'they are' if several else 'it is'} far ahead in {listed(names[1:])} too" if names[1:] else ""
+    columns = tuple(map(cut, names))
+    return Finding(
+        "anomaly",
+        f"{text}{also}.",
+        "anomalies",
+        columns,
+        numbers.all(first.rows),
+        first.times,
+        "ratio",
+        code=f"df.sort_values({columns[0]!r}, ascending=False).head()",
+        size=_SIZE + _GROWTH * float(np.log2(first.times)),
+    )
