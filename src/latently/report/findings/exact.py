@@ -1,13 +1,12 @@
 """Columns that follow exactly from another: copies, the same in other units, and columns that another one fixes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.findings.finding import Finding
 from latently.report.findings.luck import log_chance
 from latently.report.study.columns import Column
 from latently.report.study.words import cut, listed, number, short
@@ -22,7 +21,6 @@ _EXCEPTIONS: Final = 0.005
 _SHUFFLES: Final = 10
 _MOST_STRETCHES: Final = 4  # of a number, that are classes of another column
 _FEW: Final = 0.1  # exceptions for each that a shuffled column would leave
-_OF_DATE: Final = 0.2  # size of the finding that a date fixes other columns
 _LEAST_VALUES: Final = 10  # of two numbers that are a function of each other
 
 
@@ -226,6 +224,8 @@ def _line(a: _Coded, b: _Coded, first: Ints) -> Exact | None:
     x, y = a.values[both], b.values[both]
     names = short(a.column.name), short(b.column.name)
     if (text := _unit(x, y, *names)) is not None:
+        if a.column.kind != b.column.kind:  # a number that counts the moments of a date
+            text = f"{names[1]} rises evenly with {names[0]}"
         return Exact(a.column.name, b.column.name, "unit", (), len(x), text)
     if a.size == b.size and _is_monotone(a.codes[both], b.codes[both]):
         text = f"{names[1]} always {'rises' if y[x.argmax()] > y[x.argmin()] else 'falls'} with {names[0]}"
@@ -269,45 +269,3 @@ def _round(rate: float, x: NDArray[np.float64], y: NDArray[np.float64], allowed:
 
 def _is_monotone(a: Ints, b: Ints) -> bool:
     return bool((a == b).all() or (a == b.max() - b).all())
-
-
-def determines_findings(found: list[dict[str, Any]], dates: frozenset[str] = frozenset()) -> list[Finding]:
-    """One finding for each column that fixes others; what a date fixes is mostly a part of it, and little news."""
-    copies = {each["target"] for each in found if each["relation"] == "copy"}
-    sources = dict.fromkeys(e["source"] for e in found if e["relation"] == "determines" and e["source"] not in copies)
-    made = [
-        _fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")])
-        for source in sources
-    ]
-    return [replace(each, size=_OF_DATE) if each.columns[0] in dates else each for each in made]
-
-
-def _fixes(source: str, found: list[dict[str, Any]]) -> Finding:
-    targets = [each["target"] for each in found]
-    broken = [each for each in found if each["rows"]]
-    each_has = f"each {short(source)} has one {short(targets[0])}"
-    text = f"{short(source)} fixes {listed(targets, 5)}: {each_has}"
-    if len(targets) == 1 and not broken:
-        text = f"{found[0]['text']} (all {found[0]['of']} rows)"
-    elif broken:
-        text = broken[0]["text"] if len(found) == 1 else f"{text}; {broken[0]['text'].partition(': ')[2]}"
-    else:
-        text += f" (all {found[0]['of']} rows)"
-    rows = tuple(dict.fromkeys(row for each in broken for row in each["rows"])) or None
-    held = 1 - len(rows or ()) / max(found[0]["of"], 1)
-    columns = (source, *targets)
-    return Finding("determines", f"{text}.", "dependencies", columns, rows, held, "share of the rows")
-
-
-def redundant_finding(found: list[dict[str, Any]], constants: list[str]) -> Finding | None:
-    """Copies, units and constants in one line."""
-    same = [each for each in found if each["relation"] != "determines"]
-    said = [each["text"] for each in same]
-    said += [f"{listed(constants)} {'never varies' if len(constants) == 1 else 'never vary'}"] if constants else []
-    if not said:
-        return None
-    more = f"; {len(said) - 4} more like these" if len(said) > 4 else ""
-    names = dict.fromkeys([name for each in same for name in (each["source"], each["target"])] + constants)
-    text = f"Nothing new in some columns: {'; '.join(said[:4])}{more}."
-    effect = len({each["target"] for each in same} | set(constants))
-    return Finding("redundant", text, "dependencies", tuple(names), None, effect, "columns")

@@ -18,6 +18,7 @@ from latently.report.study.words import cut, listed, short
 Values = NDArray[np.float64]
 Pairs = dict[tuple[int, int], Pair]
 _MOST_NAMES: Final = 9
+_LIKE: Final = 3  # columns that move together, from which on the first stands for them
 _FIRST: Final = 5  # columns of a block, before those beside it
 _NUMBERS: Final = ("three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -59,7 +60,9 @@ def grouped(
         for at in (names.index(clock) for clock in clocks if clock in names):
             table[at], table[:, at] = 0.0, 0.0  # what columns do along time is told as trend and season
     tests = d * (d - 1) // 2
-    return [_group(study, block, sure, tests) for block in blocks(links, moves, ordered)]
+    found = blocks(links, moves, ordered)
+    together = {k: at for at, block in enumerate(found) if not block.hub for k in block.columns}
+    return [_group(study, block, sure, tests, together) for block in found]
 
 
 def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
@@ -74,11 +77,11 @@ def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
             links[j], links[:, j] = 0.0, 0.0
 
 
-def _group(study: Study, block: Block, sure: Pairs, tests: int) -> dict[str, Any]:
+def _group(study: Study, block: Block, sure: Pairs, tests: int, together: dict[int, int]) -> dict[str, Any]:
     at = tuple(sorted(block.lead))
     pair = sure[at[0], at[1]]
     names = [study.aspects[i].name for i in _named_first(block)]
-    text, effect, measure = _star(study, block, sure) if block.hub else _together(study, block, sure)
+    text, effect, measure = _star(study, block, sure, together) if block.hub else _together(study, block, sure)
     return {
         "columns": [cut(name) for name in names],
         "together": not block.hub,
@@ -96,15 +99,27 @@ def _named_first(block: Block) -> tuple[int, ...]:
     return (*block.columns[:_FIRST], *block.beside, *block.columns[_FIRST:])
 
 
-def _star(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
+def _star(study: Study, block: Block, sure: Pairs, together: dict[int, int]) -> tuple[str, float, str]:
     """The clearest pair with its effect, and what else goes with the same column."""
     hub, lead = (study.aspects[i] for i in block.lead)
     columns = {column.name: column for column in study.prepared.columns}
     a, b = (hub, lead) if block.lead in sure else (lead, hub)
     found = told(a, b, sure[_key(block.lead)], columns, study.prepared.sample)
-    others = [study.aspects[k].name for k in block.columns[2:]]
+    others = _as_blocks(study, block.columns[2:], together)
     more = f"; {listed(others, 6)} {'goes' if len(others) == 1 else 'go'} with {short(hub.name)} too" if others else ""
     return f"{found.text}{more}.", found.effect, found.measure
+
+
+def _as_blocks(study: Study, columns: tuple[int, ...], together: dict[int, int]) -> list[str]:
+    """Names of columns; of three or more that move together the first, with how many are like it."""
+    names = dict[int, list[str]]()
+    for k in columns:
+        names.setdefault(together.get(k, -1 - k), []).append(study.aspects[k].name)
+    return [
+        name
+        for own in names.values()
+        for name in (own if len(own) < _LIKE else [f"{short(own[0])} (with {len(own) - 1} that move with it)"])
+    ]
 
 
 def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:

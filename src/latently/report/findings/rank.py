@@ -7,8 +7,11 @@ from latently.report.findings.finding import Finding
 TRIVIAL: Final = ("redundant", "identifier", "order")
 MOST, MOST_TRIVIAL = 9, 3
 _AGAIN: Final = 0.6  # worth of what says much the same as a finding before it
-_ONCE: Final = ("duplicates", "missingness")
+_MORE: Final = 0.85  # worth of one more of a kind that tires
+_TIRING: Final = ("determines", "anomaly")
+_ONCE: Final = ("duplicates", "leakage", "missingness", "reversal")
 _LINKS: Final = ("dependency", "reversal")
+_FEW: Final = 3
 
 # how far a finding goes beyond what a reader expects of any table; what was asked for comes first
 _SURPRISE: Final = {
@@ -61,7 +64,8 @@ def _varied(ordered: list[Finding]) -> list[Finding]:
     left, out = list(ordered), list[Finding]()
 
     def worth(finding: Finding) -> float:
-        return importance(finding) * (_AGAIN if _is_again(finding, out) else 1.0)
+        before = sum(each.finding == finding.finding for each in out) if finding.finding in _TIRING else 0
+        return importance(finding) * (_AGAIN if _is_again(finding, out) else _MORE**before)
 
     while left:
         out.append(left.pop(left.index(max(left, key=worth))))
@@ -69,19 +73,20 @@ def _varied(ordered: list[Finding]) -> list[Finding]:
 
 
 def _is_again(finding: Finding, told: list[Finding]) -> bool:
-    """Whether two columns were both told to depend on others, or a second finding of a kind adds little to the first.
-
-    A column that fixes many others says little about how these go together.
-    """
-    fixed = {name for each in told if each.finding == "determines" for name in each.columns}
-    if finding.finding == "determines":
-        return fixed.issuperset(finding.columns)
+    """Whether it adds little: to another of its kind, or to what was told of the same columns."""
     if finding.finding in _ONCE:
         return any(each.finding == finding.finding for each in told)
-    linked = [
-        each for each in told if each.finding in _LINKS or (each.finding == "determines" and len(each.columns) < 4)
-    ]
-    return finding.finding == "dependency" and {n for e in linked for n in e.columns}.issuperset(finding.columns[:2])
+    links = [each for each in told if each.finding in _LINKS]
+    fixed = [each for each in told if each.finding == "determines"]
+    if finding.finding == "determines":
+        return _names(fixed).issuperset(finding.columns) or any(_names([e]).issuperset(finding.columns) for e in links)
+    # a column that fixes many others says little about how these go together
+    known = _names([*links, *(each for each in fixed if len(each.columns) <= _FEW)])
+    return finding.finding == "dependency" and known.issuperset(finding.columns[:2])
+
+
+def _names(findings: list[Finding]) -> set[str]:
+    return {name for each in findings for name in each.columns}
 
 
 def importance(finding: Finding) -> float:

@@ -20,6 +20,7 @@ _LEAST: Final = 0.01  # of a difference of shares
 _LEAST_PART: Final = 0.1  # of the difference in all rows, that turns round
 _LEAST_ROWS: Final = 10  # of a class, in the mean of two strata
 _COVERED: Final = 0.8  # of the rows are in strata with both classes
+_OVERLAP: Final = 0.25  # of what both classes tell in all rows, that they tell within strata
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def _rates(counts: Values, named: NDArray[np.bool_]) -> _Rates | None:
         return None
     rates = counts[:, :, 1] / sizes
     weights = sizes.prod(axis=1) / sizes.sum(axis=1)
+    if weights.sum() < _OVERLAP * whole.sum(axis=1).prod() / whole.sum():  # the classes are nearly the strata
+        return None
     weights = weights / weights.sum()
     within = float(weights @ (rates[:, 1] - rates[:, 0]))
     spread = (((counts + 0.5).prod(axis=2) / (sizes + 1) ** 2) / sizes).sum(axis=1)
@@ -131,5 +134,5 @@ def _told(y: Aspect, x: Aspect, group: Aspect, found: _Rates, pairs: int) -> Fin
         measure="difference",
         probability=belief(_p_pool(found), pairs),
         code=f"import pandas as pd\n{show}",
-        size=0.6 + abs(found.within - found.pool),
+        size=0.5 + 2 * min(abs(found.within), abs(found.pool)),
     )

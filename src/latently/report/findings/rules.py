@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
 from latently.report.findings.luck import log_chance
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short, stamp
 

@@ -1,1 +1,1 @@
-"""Rows that do not belong: searches that need no model of the whole table."""
+"""Rows: what they are called, which repeat another, and which do not belong, without a model of the whole table."""

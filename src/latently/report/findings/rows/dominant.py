@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
 from latently.report.findings.rows.gap import gap
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import cut, listed, number, short
 
@@ -67,7 +67,7 @@ def _top(column: Column, rows: NDArray[np.int64]) -> _Top | None:
 
 def _finding(tops: list[_Top], numbers: RowNumbers) -> Finding:
     first, names = tops[0], [top.column.name for top in tops]
-    values = listed([number(float(first.column.raw[row])) for row in first.rows])
+    values = listed(list(dict.fromkeys(number(float(first.column.raw[row])) for row in first.rows)))
     where = listed([numbers.named(row) for row in first.rows])
     several = len(first.rows) > 1
     times = number(float(f"{first.times:.2g}"))

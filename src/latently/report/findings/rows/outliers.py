@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
 from latently.report.findings.rows.gap import gap, have_normal_tails
 from latently.report.findings.rows.joint import most_related, rows_apart
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.words import counted, cut, listed, number, short

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
 from latently.report.findings.rows.gap import gap
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short
 

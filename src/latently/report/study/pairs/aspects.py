@@ -128,7 +128,8 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
         place[place == len(common)] = -1
     kept, merged = _dense(place[places])
     rare = [int(k) for k in np.flatnonzero(counts) if k not in common]
-    names = (*(labels[i] for i in common), _end(labels, common, rare) if ordered else RARER)
+    end = labels[rare[0]] if len(rare) == 1 and labels[rare[0]] != OTHERS else RARER
+    names = (*(labels[i] for i in common), _end(labels, common, rare) if ordered else end)
     if len(kept) < 2:
         return None
     has_order = ordered or len(kept) == 2
