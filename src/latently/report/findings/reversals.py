@@ -11,7 +11,7 @@ from scipy.special import stdtr
 
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
-from latently.report.findings.reversed_shares import reversed_shares
+from latently.report.findings.reversed_shares import ALARM, reversed_shares
 from latently.report.study.evidence import belief
 from latently.report.study.pairs.aspects import Aspect
 from latently.report.study.rows.order import inflation, memory
@@ -20,7 +20,6 @@ from latently.report.study.words import cut, listed, short
 
 Values = NDArray[np.float64]
 Ints = NDArray[np.intp]
-ALARM: Final = 0.003  # chance of a false alarm over all tests
 _LEAST: Final = 0.1  # of a correlation
 _MADE: Final = 0.95  # correlation of groups with a sum of two numbers, from which on they are made of it
 _LEAST_ROWS: Final = 10  # of a group
@@ -45,10 +44,9 @@ def reversals(study: Study, target: str | None = None) -> list[Finding]:
     binary = [a for a in study.aspects if a.width == 2]
     rates = list(combinations(sorted(binary, key=lambda a: a.name != target), 2))
     strata = [*groups, *(a for a in numbers if a not in groups and 2 < a.width <= _MOST_GROUPS)]
-    tests = 2 * max(len(strata) * len(rates), 1)
     found = [
         *_told_together(_turned_correlations(study, groups, numbers)),
-        *reversed_shares(strata, rates, ALARM / tests),
+        *reversed_shares(strata, rates),
     ]
     return sorted(found, key=lambda each: -each.weight)[:_MOST]
 

@@ -15,6 +15,8 @@ from latently.report.study.pairs.aspects import RARER, Aspect
 from latently.report.study.words import counted, cut, short
 
 Values = NDArray[np.float64]
+ALARM: Final = 0.003  # chance of a false alarm over all tests
+_TURNED: Final = 0.15  # chance over all tests that what is left within strata is on the other side by luck
 _POOLED: Final = 0.01  # chance that a difference of shares in all rows is luck, over all pairs
 _LEAST: Final = 0.01  # of a difference of shares
 _LEAST_PART: Final = 0.1  # of the difference in all rows, that turns round
@@ -33,7 +35,15 @@ class _Rates:
     within_error: float
 
 
-def reversed_shares(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]], limit: float) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class _Asked:
+    """How many differences are looked at in all rows, and within strata."""
+
+    pairs: int
+    within: int
+
+
+def reversed_shares(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]]) -> Iterator[Finding]:
     """Find pairs of yes-no columns that go together one way in all rows, and the other way within strata.
 
     Parameters
@@ -42,22 +52,21 @@ def reversed_shares(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]], li
         Columns that may be the strata.
     pairs
         The pairs.
-    limit
-        Chance of a false alarm in one test.
     """
-    for first, second in pairs:
-        every = [group for group in groups if group.name not in (first.name, second.name)]
-        turned = [made for group in every if (made := _turned(first, second, group, len(pairs), limit)) is not None]
+    strata = [[group for group in groups if group.name not in (a.name, b.name)] for a, b in pairs]
+    asked = _Asked(len(pairs), sum(map(len, strata)))
+    for (first, second), every in zip(pairs, strata, strict=True):
+        turned = [made for group in every if (made := _turned(first, second, group, asked)) is not None]
         if turned:
             yield max(turned, key=lambda made: made.weight)
 
 
-def _turned(first: Aspect, second: Aspect, group: Aspect, pairs: int, limit: float) -> Finding | None:
+def _turned(first: Aspect, second: Aspect, group: Aspect, asked: _Asked) -> Finding | None:
     named = np.array([label != RARER for label in group.labels])
     for y, x in ((first, second), (second, first)):
         found = _rates(_counts(y, x, group), named)
-        if found is not None and _is_turned(found, pairs, limit):
-            return _told(y, x, group, found, pairs)
+        if found is not None and _is_turned(found, asked):
+            return _told(y, x, group, found, asked.pairs)
     return None
 
 
@@ -89,16 +98,19 @@ def _rates(counts: Values, named: NDArray[np.bool_]) -> _Rates | None:
     return _Rates(float(pooled[1] - pooled[0]), float(error), within, float(np.sqrt(weights**2 @ spread)))
 
 
-def _is_turned(found: _Rates, pairs: int, limit: float) -> bool:
+def _is_turned(found: _Rates, asked: _Asked) -> bool:
     """Whether there is a difference in all rows, and another within strata, on the other side of zero.
 
-    The first is asked once for each pair of columns, the second in all strata.
+    The first is asked once for each pair of columns, the second in all strata. That the difference goes is most of the
+    finding: that what is left turns is asked less strictly.
     """
     least = max(_LEAST, _LEAST_PART * abs(found.pool))
     if found.pool * found.within >= 0 or abs(found.within) < least or abs(found.pool) < _LEAST:
         return False
-    apart = abs(found.pool - found.within) / max(found.within_error, 1e-9)
-    return _p_pool(found) <= _POOLED / pairs and float(2 * ndtr(-apart)) <= limit
+    error = max(found.within_error, 1e-9)
+    goes, turns = (float(ndtr(-abs(each) / error)) for each in (found.pool - found.within, found.within))
+    is_clear = _p_pool(found) <= _POOLED / asked.pairs and goes <= ALARM / (4 * asked.within)
+    return is_clear and turns <= _TURNED / asked.within
 
 
 def _p_pool(found: _Rates) -> float:
