@@ -39,6 +39,18 @@ def test_the_closest_pairs_of_a_block_come_first():
     assert set(found["columns"][:2]) == {"c3", "c7"}
 
 
+def test_pairs_that_are_nearly_the_same_are_one_finding():
+    rng = np.random.default_rng(0)
+    firsts = rng.normal(size=(3, 300))
+    table = {f"paid{k}": x for k, x in enumerate(firsts)}
+    table |= {f"owed{k}": x + 0.03 * rng.normal(size=300) for k, x in enumerate(firsts)}
+    (found,) = of_kind(insights(table), "dependency")
+    assert "3 pairs of columns rise, or fall, almost exactly together" in found["text"]
+    assert {frozenset(found["columns"][at : at + 2]) for at in (0, 2, 4)} == {
+        frozenset((f"paid{k}", f"owed{k}")) for k in range(3)
+    }
+
+
 def test_one_of_a_block_stands_for_the_others_that_go_with_a_class():
     table, shared, rng = factor()
     side = np.where(shared + rng.normal(size=300) > 0, "left", "right")

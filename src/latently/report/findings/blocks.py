@@ -13,6 +13,7 @@ _TOGETHER: Final = 0.45  # one less the mean strength in a block
 _LEAST_BLOCK: Final = 3
 _BESIDE: Final = 0.3  # strength of links to half of a block, from which a column is told beside it
 _MOST_BESIDE: Final = 3
+_SAME, _LEAST_TWINS = 0.95, 2  # correlation of columns that are nearly the same, and pairs of them told together
 _SHARE: Final = 0.6  # links of a column that are told with its strongest one
 _MOST_SPOKES: Final = 7
 _LEAST: Final = 0.1  # strength of a link that is told
@@ -37,6 +38,8 @@ class Block:
         Whether the first column goes with each of the others; otherwise all of them move together.
     beside
         Columns with an order that go with most of a block, the strongest first.
+    twins
+        Whether the columns are pairs, each of two that are nearly the same, the first with the second and so on.
     """
 
     columns: tuple[int, ...]
@@ -45,6 +48,7 @@ class Block:
     surprise: float
     hub: bool
     beside: tuple[int, ...] = ()
+    twins: bool = False
 
 
 def blocks(strengths: Values, correlations: Values, ordered: NDArray[np.bool_]) -> list[Block]:
@@ -79,6 +83,13 @@ def blocks(strengths: Values, correlations: Values, ordered: NDArray[np.bool_]) 
         found.append(Block(columns, columns[:2], mean, 1.0, False, beside))
         both = np.array([*members, *beside])
         left[np.ix_(members, both)] = left[np.ix_(both, members)] = 0.0
+    pairs = _twins(correlations, ordered, grouped)
+    if len(pairs) >= _LEAST_TWINS:
+        columns = tuple(k for pair in pairs for k in pair)
+        mean = float(np.mean([correlations[i, j] for i, j in pairs]))
+        found.append(Block(columns, pairs[0], mean, 1.0, False, twins=True))
+        for i, j in pairs:
+            left[i, j] = left[j, i] = 0.0
     echo = _echo(strengths)
     while left.max(initial=0.0) > 0 and len(found) < _MOST + 4:
         found.append(_star(left, strengths, ordered, echo))
@@ -95,6 +106,19 @@ def _together(strengths: Values, ordered: NDArray[np.bool_]) -> list[NDArray[np.
     labels = fcluster(linkage(squareform(apart, checks=False), "average"), _TOGETHER, "distance")
     groups = [places[labels == label] for label in np.unique(labels)]
     return [group for group in groups if len(group) >= _LEAST_BLOCK]
+
+
+def _twins(correlations: Values, ordered: NDArray[np.bool_], grouped: NDArray[np.intp]) -> list[tuple[int, int]]:
+    """Pairs of columns with an order, in no block, that are nearly the same, the closest first."""
+    free = ordered.copy()
+    free[grouped] = False
+    near = np.argwhere(np.triu(correlations >= _SAME, 1) & free & free[:, None])
+    order = np.argsort([-correlations[i, j] for i, j in near], kind="stable")
+    pairs = list[tuple[int, int]]()
+    for i, j in near[order]:
+        if not {int(i), int(j)} & {k for pair in pairs for k in pair}:
+            pairs.append((int(i), int(j)))
+    return pairs
 
 
 def _closest_first(inner: Values) -> list[int]:

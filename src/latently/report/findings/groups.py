@@ -18,6 +18,7 @@ from latently.report.study.words import cut, listed, short
 Values = NDArray[np.float64]
 Pairs = dict[tuple[int, int], Pair]
 _MOST_NAMES: Final = 9
+_MOST_PAIRS: Final = 5
 _LIKE: Final = 3  # columns that move together, from which on the first stands for them
 _FIRST: Final = 5  # columns of a block, before those beside it
 _NUMBERS: Final = ("three", "four", "five", "six", "seven", "eight", "nine")
@@ -61,7 +62,7 @@ def grouped(
             table[at], table[:, at] = 0.0, 0.0  # what columns do along time is told as trend and season
     tests = d * (d - 1) // 2
     found = blocks(links, moves, ordered)
-    together = {k: at for at, block in enumerate(found) if not block.hub for k in block.columns}
+    together = {k: at for at, block in enumerate(found) if not (block.hub or block.twins) for k in block.columns}
     return [_group(study, block, sure, tests, together) for block in found]
 
 
@@ -81,10 +82,13 @@ def _group(study: Study, block: Block, sure: Pairs, tests: int, together: dict[i
     at = tuple(sorted(block.lead))
     pair = sure[at[0], at[1]]
     names = [study.aspects[i].name for i in _named_first(block)]
-    text, effect, measure = _star(study, block, sure, together) if block.hub else _together(study, block, sure)
+    if block.twins:
+        text, effect, measure = _pairs(study, block, sure)
+    else:
+        text, effect, measure = _star(study, block, sure, together) if block.hub else _together(study, block, sure)
     return {
         "columns": [cut(name) for name in names],
-        "together": not block.hub,
+        "together": not (block.hub or block.twins),
         "text": text,
         "effect": effect,
         "measure": measure,
@@ -136,6 +140,17 @@ def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]
     more = f"; {listed(beside)} {'goes' if len(beside) == 1 else 'go'} with most of them" if beside else ""
     text = f"These {size} columns move together (mean rank correlation {mean:.2f}): {listed(names, _MOST_NAMES)}{down}"
     return f"{text}{more}.", mean, "correlation"
+
+
+def _pairs(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
+    """Pairs of columns that are nearly the same, in one sentence."""
+    pairs = list(zip(block.columns[::2], block.columns[1::2], strict=True))
+    least = min(abs(rank_correlation(study.aspects[i], study.aspects[j])) for i, j in pairs)
+    names = [f"{short(study.aspects[i].name)} with {short(study.aspects[j].name)}" for i, j in pairs]
+    goes = (
+        f"{len(pairs)} pairs of columns rise, or fall, almost exactly together (rank correlation {least:.2f} and more)"
+    )
+    return f"{goes}: {listed(names, _MOST_PAIRS)}.", block.strength, "correlation"
 
 
 def _sign(first: int, other: int, sure: Pairs) -> float:

@@ -76,10 +76,10 @@ def _is_again(finding: Finding, told: list[Finding]) -> bool:
     """Whether it adds little: to another of its kind, or to what was told of the same columns."""
     if finding.finding in _ONCE:
         return any(each.finding == finding.finding for each in told)
-    links = [each for each in told if each.finding in _LINKS]
     fixed = [each for each in told if each.finding == "determines"]
     if finding.finding == "determines":
-        return _names(fixed).issuperset(finding.columns) or any(_names([e]).issuperset(finding.columns) for e in links)
+        return _names(fixed).issuperset(finding.columns)
+    links = [each for each in told if each.finding in _LINKS]
     # a column that fixes many others says little about how these go together
     known = _names([*links, *(each for each in fixed if len(each.columns) <= _FEW)])
     return finding.finding == "dependency" and known.issuperset(finding.columns[:2])
