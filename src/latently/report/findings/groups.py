@@ -83,7 +83,7 @@ def _group(study: Study, block: Block, sure: Pairs, tests: int, together: dict[i
     pair = sure[at[0], at[1]]
     names = [study.aspects[i].name for i in _named_first(block)]
     if block.twins:
-        text, effect, measure = _pairs(study, block, sure)
+        text, effect, measure = _pairs(study, block)
     else:
         text, effect, measure = _star(study, block, sure, together) if block.hub else _together(study, block, sure)
     return {
@@ -142,15 +142,13 @@ def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]
     return f"{text}{more}.", mean, "correlation"
 
 
-def _pairs(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
+def _pairs(study: Study, block: Block) -> tuple[str, float, str]:
     """Pairs of columns that are nearly the same, in one sentence."""
     pairs = list(zip(block.columns[::2], block.columns[1::2], strict=True))
     least = min(abs(rank_correlation(study.aspects[i], study.aspects[j])) for i, j in pairs)
     names = [f"{short(study.aspects[i].name)} with {short(study.aspects[j].name)}" for i, j in pairs]
-    goes = (
-        f"{len(pairs)} pairs of columns rise, or fall, almost exactly together (rank correlation {least:.2f} and more)"
-    )
-    return f"{goes}: {listed(names, _MOST_PAIRS)}.", block.strength, "correlation"
+    how = f"rise, or fall, almost exactly together (rank correlation {least:.2f} and more)"
+    return f"{len(pairs)} pairs of columns {how}: {listed(names, _MOST_PAIRS)}.", block.strength, "correlation"
 
 
 def _sign(first: int, other: int, sure: Pairs) -> float:
