@@ -80,7 +80,7 @@ def blocks(strengths: Values, correlations: Values, ordered: NDArray[np.bool_]) 
         mean = float(inner.sum() / (len(members) * (len(members) - 1)))
         columns = tuple(int(members[i]) for i in _closest_first(inner))
         beside = _beside(left, members, np.setdiff1d(np.flatnonzero(ordered), grouped))
-        found.append(Block(columns, columns[:2], mean, 1.0, False, beside))
+        found.append(Block(columns, (columns[0], columns[1]), mean, 1.0, False, beside))
         both = np.array([*members, *beside])
         left[np.ix_(members, both)] = left[np.ix_(both, members)] = 0.0
     pairs = _twins(correlations, ordered, grouped)

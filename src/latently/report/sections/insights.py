@@ -4,6 +4,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final
 
+import numpy as np
+
 from latently.report.act.numbering import identifying, numbered
 from latently.report.findings.code import code_of
 from latently.report.findings.exact_findings import determines_findings, redundant_finding
@@ -123,7 +125,7 @@ def _named_rows(contents: dict[str, Any], study: Study) -> RowNumbers:
 
 def _dominant(study: Study, numbers: RowNumbers) -> list[Finding]:
     columns = tuple(column for column in study.prepared.columns if column.name != study.time)
-    return dominant(columns, study.prepared.sample, numbers)
+    return dominant(columns, np.arange(study.prepared.rows), numbers)
 
 
 def _of_search(contents: dict[str, Any], study: Study, numbers: RowNumbers) -> list[Finding]:

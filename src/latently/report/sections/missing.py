@@ -111,8 +111,11 @@ def _depends(study: Study, gone: dict[str, NDArray[np.bool_]]) -> list[dict[str,
 
 def _compared(study: Study, mark: Aspect, other: Aspect) -> Pair:
     """By all rows, if a column says exactly where another is missing: no memory of rows brings that."""
+    found = study.compare(mark, other)
+    if found.rows >= found.table.sum():
+        return found
     is_fixed = (study.is_clock(other) and _is_before_or_after(mark, other)) or _is_pure(mark, other)
-    return compare(mark, other, share=1.0) if is_fixed else study.compare(mark, other)
+    return compare(mark, other, share=1.0) if is_fixed else found
 
 
 def _is_before_or_after(mark: Aspect, other: Aspect) -> bool:
@@ -128,10 +131,9 @@ def _is_before_or_after(mark: Aspect, other: Aspect) -> bool:
 
 def _is_pure(mark: Aspect, other: Aspect) -> bool:
     """Whether each value of a column, of which most repeat, is either always with a missing one or never."""
-    seen = other.codes >= 0
-    values = np.unique(other.codes[seen] if other.scores is None else other.scores[seen], return_inverse=True)[1]
-    gone = np.bincount(values, weights=mark.codes[seen])
-    rows = np.bincount(values, minlength=len(gone))
+    seen = other.values >= 0
+    gone = np.bincount(other.values[seen], weights=mark.codes[seen])
+    rows = np.bincount(other.values[seen], minlength=len(gone))
     mixed = np.minimum(gone, rows - gone).sum()
     alone = rows[(rows < _LEAST) & (gone > 0)].sum()
     return bool(len(rows) > 1 and mixed <= _PURE * seen.sum() and alone <= gone.sum() / 2 and rows.mean() >= 2)
@@ -197,7 +199,7 @@ def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[
 def missing_findings(found: dict[str, Any]) -> list[Finding]:
     """The strongest dependence with what else is missing by it, and the strongest of other columns likewise."""
     left = sorted(found["depends"], key=lambda entry: -entry["strength"] * (0.5 if entry["absent"] else 1.0))
-    stories = []
+    stories: list[_Story] = []
     while left and len(stories) < _STORIES:
         stories.append(_story(left))
         left = [entry for entry in left if not entry["absent"] and entry["column"] not in stories[-1].told]

@@ -57,12 +57,13 @@ def _top(column: Column, rows: NDArray[np.int64]) -> _Top | None:
     x = column.raw[there]
     if len(x) < _LEAST_ROWS or x.min() < 0:
         return None
-    order = np.argsort(-x, kind="stable")
-    times = [float(gap(x, np.argsort(order) >= m)) if x[order[m]] > 0 else 0.0 for m in range(1, _MOST + 1)]
+    first = np.argpartition(-x, _MOST)[: _MOST + 1]
+    first = first[np.argsort(-x[first], kind="stable")]
+    times = [float(gap(x[first], np.arange(_MOST + 1) >= m)) if x[first[m]] > 0 else 0.0 for m in range(1, _MOST + 1)]
     m = int(np.argmax(times)) + 1
-    if times[m - 1] < _GAP or x[order[:m]].sum() < _SHARE * x.sum():
+    if times[m - 1] < _GAP or x[first[:m]].sum() < _SHARE * x.sum():
         return None
-    return _Top(column, tuple(int(row) for row in there[order[:m]]), times[m - 1], float(x[order[m]]))
+    return _Top(column, tuple(int(row) for row in there[first[:m]]), times[m - 1], float(x[first[m]]))
 
 
 def _finding(tops: list[_Top], numbers: RowNumbers) -> Finding:

@@ -63,6 +63,13 @@ class Aspect:
         return ranks
 
     @cached_property
+    def values(self) -> NDArray[np.intp]:
+        """(n,) places among its different values, or classes without an order; -1 where missing."""
+        seen, places = self.codes >= 0, np.full(len(self.codes), -1, dtype=np.intp)
+        places[seen] = np.unique((self.codes if self.scores is None else self.scores)[seen], return_inverse=True)[1]
+        return places
+
+    @cached_property
     def spots(self) -> NDArray[np.float32]:
         """(n, classes) one where a row is of the class."""
         return np.asarray((self.codes[:, None] == np.arange(self.width)).astype(np.float32))
