@@ -1,6 +1,8 @@
-"""Rows that dwarf all others in a column: a metropolis among villages, an elephant among mice.
+"""Rows that dwarf all others in a column: a sum of the whole among its parts, a code, another unit.
 
-A model sees such columns by their logarithms, where these rows may look ordinary; whoever takes a mean must know them.
+In columns that span orders of magnitude the largest number is often several times the next. A gap is told if it is too
+wide for normal logarithms, and for a power law: there the largest logarithms are apart by exponential steps, the i-th
+by 1/i of the first (Renyi), as the steps below the gap show.
 """
 
 from dataclasses import dataclass
@@ -8,6 +10,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from latently.report.findings.finding import Finding
 from latently.report.findings.rows.gap import gap
@@ -19,6 +22,9 @@ _LEAST_ROWS: Final = 20
 _MOST: Final = 3  # rows that are told together
 _GAP: Final = 2.0  # times the next largest
 _SHARE: Final = 0.2  # of the sum of the column
+_ALARM: Final = 0.02  # chance of a false alarm over all columns, with logarithms that are normal or a power law's
+_QUARTILES: Final = 1.349  # distance of the quartiles of a normal distribution
+_STEPS: Final = 20  # below the gap, with which it is compared
 _SIZE, _GROWTH = 0.6, 0.1  # of the finding, and what each doubling of the gap adds
 
 
@@ -44,7 +50,8 @@ def dominant(columns: tuple[Column, ...], rows: NDArray[np.int64], numbers: RowN
     numbers
         What they are called.
     """
-    tops = [top for c in columns if c.kind == "numeric" and not c.levels and (top := _top(c, rows)) is not None]
+    able = [column for column in columns if column.kind == "numeric" and not column.levels]
+    tops = [top for column in able if (top := _top(column, rows, len(able))) is not None]
     together: dict[frozenset[int], list[_Top]] = {}
     for top in sorted(tops, key=lambda top: -top.times):
         together.setdefault(frozenset(top.rows), []).append(top)
@@ -52,18 +59,30 @@ def dominant(columns: tuple[Column, ...], rows: NDArray[np.int64], numbers: RowN
     return [_finding(best, numbers)] if best else []
 
 
-def _top(column: Column, rows: NDArray[np.int64]) -> _Top | None:
+def _top(column: Column, rows: NDArray[np.int64], tests: int) -> _Top | None:
     there = rows[~np.isnan(column.raw[rows])]
     x = column.raw[there]
     if len(x) < _LEAST_ROWS or x.min() < 0:
         return None
-    first = np.argpartition(-x, _MOST)[: _MOST + 1]
+    size = min(len(x) // 2, _MOST + _STEPS + 1)
+    first = np.argpartition(-x, size)[:size]
     first = first[np.argsort(-x[first], kind="stable")]
-    times = [float(gap(x[first], np.arange(_MOST + 1) >= m)) if x[first[m]] > 0 else 0.0 for m in range(1, _MOST + 1)]
+    if x[first[-1]] <= 0:
+        return None
+    times = [float(gap(x[first], np.arange(size) >= m)) for m in range(1, _MOST + 1)]
     m = int(np.argmax(times)) + 1
-    if times[m - 1] < _GAP or x[first[:m]].sum() < _SHARE * x.sum():
+    if times[m - 1] < _GAP or x[first[:m]].sum() < _SHARE * x.sum() or not _is_wide(x, x[first], m, tests):
         return None
     return _Top(column, tuple(int(row) for row in there[first[:m]]), times[m - 1], float(x[first[m]]))
+
+
+def _is_wide(x: NDArray[np.float64], largest: NDArray[np.float64], m: int, tests: int) -> bool:
+    """Whether the gap below the first m of the largest numbers is too wide for the tail of the others."""
+    steps = -np.diff(np.log(largest)) * np.arange(1, len(largest))
+    low, high = np.quantile(np.log(x[x > 0]), [0.25, 0.75])
+    rate = -ndtri(m / (len(x) + 1)) * _QUARTILES / max(high - low, 1e-12)
+    power = (1 + steps[m - 1] / max(steps[m:].sum(), 1e-12)) ** -len(steps[m:])
+    return bool(max(np.exp(-steps[m - 1] * rate), power) * _MOST * tests <= _ALARM)
 
 
 def _finding(tops: list[_Top], numbers: RowNumbers) -> Finding:
