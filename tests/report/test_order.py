@@ -12,8 +12,9 @@ from latently.report.study.columns import judge
 from latently.report.study.pairs.association import compare
 from latently.report.study.prepare import prepare
 from latently.report.study.rows.autoregression import criteria, rest
-from latently.report.study.rows.order import autocorrelation, inflation, inflation_of_mean, memory, stretches_of
+from latently.report.study.rows.order import autocorrelation, inflation, inflation_of_mean, memory
 from latently.report.study.rows.repeats import repeated
+from latently.report.study.rows.sorting import stretches_of
 from latently.report.study.study import Study
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 from latently.learn.engine.reduce import single_threaded_blas
 from latently.report import explore
-from latently.report.findings.joint import rows_apart
+from latently.report.findings.rows.joint import rows_apart
 
 
 def anomalies(table, **how):

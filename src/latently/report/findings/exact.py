@@ -1,13 +1,12 @@
 """Columns that follow exactly from another: copies, the same in other units, and columns that another one fixes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.findings.finding import Finding
 from latently.report.findings.luck import log_chance
 from latently.report.study.columns import Column
 from latently.report.study.words import cut, listed, number, short
@@ -20,8 +19,8 @@ MOST_COLUMNS: Final = 150
 _ALARM: Final = 1e-4  # chance over all pairs that luck alone leaves as few exceptions
 _EXCEPTIONS: Final = 0.005
 _SHUFFLES: Final = 10
+_MOST_STRETCHES: Final = 4  # of a number, that are classes of another column
 _FEW: Final = 0.1  # exceptions for each that a shuffled column would leave
-_OF_DATE: Final = 0.2  # size of the finding that a date fixes other columns
 _LEAST_VALUES: Final = 10  # of two numbers that are a function of each other
 
 
@@ -69,6 +68,10 @@ class _Coded:
     @property
     def is_number(self) -> bool:
         return not self.column.levels and self.column.kind in ("numeric", "date")
+
+    def shown(self, value: float) -> str:
+        """A value as a reader knows it."""
+        return self.column.levels[int(value)] if self.column.levels else number(value)
 
     @cached_property
     def may_fix(self) -> bool:
@@ -162,9 +165,29 @@ def _determined(a: _Coded, b: _Coded, sample: Ints, limit: float) -> Exact | Non
         return None  # a value of its own, or too few rows for each value to call others exceptions
     one, other = short(a.column.name), short(b.column.name)
     but = f" in all but {len(wrong)} of {len(both)} rows" if len(wrong) else ""
-    text = f"{one} fixes {other}: each {one} has one {other}{but}"
+    how = None if but else _by_stretches(a, b, x, y)
+    text = f"{one} fixes {other}: {how or f'each {one} has one {other}{but}'}"
     rows = tuple(int(row) for row in sample[wrong])
     return Exact(a.column.name, b.column.name, "determines", rows, len(both), text)
+
+
+def _by_stretches(a: _Coded, b: _Coded, x: Ints, y: Ints) -> str | None:
+    """How a column of classes is cut out of a number, in words; None if its classes are no stretches of it."""
+    if a.column.kind not in ("numeric", "ordinal") or not b.column.levels or not 2 <= b.size <= _MOST_STRETCHES:
+        return None
+    values, first = np.unique(x, return_index=True)
+    classes = y[first]
+    starts = np.flatnonzero(np.diff(classes, prepend=-1))
+    if len(starts) != len(np.unique(classes)):
+        return None
+    seen, named = (np.unique(each.values[each.codes >= 0]) for each in (a, b))
+    ends = [*(starts[1:] - 1), len(values) - 1]
+    parts = [(a.shown(seen[values[i]]), a.shown(seen[values[j]])) for i, j in zip(starts, ends, strict=True)]
+    spans = [f"from {low} to {high}" if low != high else f"at {low}" for low, high in parts]
+    spans[0], spans[-1] = f"up to {parts[0][1]}", f"from {parts[-1][0]}"
+    labels = [short(b.shown(named[k])) for k in classes[starts]]
+    told = [f"{label} {span}" for label, span in zip(labels, spans, strict=True)]
+    return f"it is {listed(told, _MOST_STRETCHES)}"
 
 
 def _cells(x: Ints, y: Ints, size: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
@@ -201,6 +224,8 @@ def _line(a: _Coded, b: _Coded, first: Ints) -> Exact | None:
     x, y = a.values[both], b.values[both]
     names = short(a.column.name), short(b.column.name)
     if (text := _unit(x, y, *names)) is not None:
+        if a.column.kind != b.column.kind:  # a number that counts the moments of a date
+            text = f"{names[1]} rises evenly with {names[0]}"
         return Exact(a.column.name, b.column.name, "unit", (), len(x), text)
     if a.size == b.size and _is_monotone(a.codes[both], b.codes[both]):
         text = f"{names[1]} always {'rises' if y[x.argmax()] > y[x.argmin()] else 'falls'} with {names[0]}"
@@ -244,42 +269,3 @@ def _round(rate: float, x: NDArray[np.float64], y: NDArray[np.float64], allowed:
 
 def _is_monotone(a: Ints, b: Ints) -> bool:
     return bool((a == b).all() or (a == b.max() - b).all())
-
-
-def determines_findings(found: list[dict[str, Any]], dates: frozenset[str] = frozenset()) -> list[Finding]:
-    """One finding for each column that fixes others; what a date fixes is mostly a part of it, and little news."""
-    copies = {each["target"] for each in found if each["relation"] == "copy"}
-    sources = dict.fromkeys(e["source"] for e in found if e["relation"] == "determines" and e["source"] not in copies)
-    made = [
-        _fixes(source, [e for e in found if (e["source"], e["relation"]) == (source, "determines")])
-        for source in sources
-    ]
-    return [replace(each, size=_OF_DATE) if each.columns[0] in dates else each for each in made]
-
-
-def _fixes(source: str, found: list[dict[str, Any]]) -> Finding:
-    targets = [each["target"] for each in found]
-    broken = [each for each in found if each["rows"]]
-    text = f"{short(source)} fixes {listed(targets, 5)}: each {short(source)} has one {short(targets[0])}"
-    if broken:
-        text = broken[0]["text"] if len(found) == 1 else f"{text}; {broken[0]['text'].partition(': ')[2]}"
-    else:
-        text += f" (all {found[0]['of']} rows)"
-    rows = tuple(dict.fromkeys(row for each in broken for row in each["rows"])) or None
-    held = 1 - len(rows or ()) / max(found[0]["of"], 1)
-    columns = (source, *targets)
-    return Finding("determines", f"{text}.", "dependencies", columns, rows, held, "share of the rows")
-
-
-def redundant_finding(found: list[dict[str, Any]], constants: list[str]) -> Finding | None:
-    """Copies, units and constants in one line."""
-    same = [each for each in found if each["relation"] != "determines"]
-    said = [each["text"] for each in same]
-    said += [f"{listed(constants)} {'never varies' if len(constants) == 1 else 'never vary'}"] if constants else []
-    if not said:
-        return None
-    more = f"; {len(said) - 4} more like these" if len(said) > 4 else ""
-    names = dict.fromkeys([name for each in same for name in (each["source"], each["target"])] + constants)
-    text = f"Nothing new in some columns: {'; '.join(said[:4])}{more}."
-    effect = len({each["target"] for each in same} | set(constants))
-    return Finding("redundant", text, "dependencies", tuple(names), None, effect, "columns")

@@ -1,7 +1,7 @@
 """One finding of a report: the record that every section and every search makes."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Kind = Literal[
     "clusters",
@@ -24,6 +24,7 @@ Kind = Literal[
     "order",
     "drift",
 ]
+_SHARES: Final = ("correlation", "share", "difference", "strength")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Finding:
     code
         Lines of pandas that show it in a frame `df`.
     size
-        How large the effect is among findings of its kind, 0 to 1, by which they are ranked; by `effect`, if None.
+        How large the effect is among findings of its kind, 0 to 1; `weight` says what holds if None.
 
     Examples
     --------
@@ -73,6 +74,13 @@ class Finding:
     interval: tuple[float, float] | None = None
     code: str = ""
     size: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """By what it is ranked among its kind, 0 to 1: its size, or an effect that is a share, or else 1."""
+        is_share = self.effect is not None and self.measure.startswith(_SHARES)
+        size = (abs(self.effect or 0.0) if is_share else 1.0) if self.size is None else self.size
+        return min(max(size, 0.01), 1.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as plain data."""

@@ -18,6 +18,9 @@ from latently.report.study.words import cut, listed, short
 Values = NDArray[np.float64]
 Pairs = dict[tuple[int, int], Pair]
 _MOST_NAMES: Final = 9
+_MOST_PAIRS: Final = 5
+_LIKE: Final = 3  # columns that move together, from which on the first stands for them
+_FIRST: Final = 5  # columns of a block, before those beside it
 _NUMBERS: Final = ("three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -58,7 +61,9 @@ def grouped(
         for at in (names.index(clock) for clock in clocks if clock in names):
             table[at], table[:, at] = 0.0, 0.0  # what columns do along time is told as trend and season
     tests = d * (d - 1) // 2
-    return [_group(study, block, sure, tests) for block in blocks(links, moves, ordered)]
+    found = blocks(links, moves, ordered)
+    together = {k: at for at, block in enumerate(found) if not (block.hub or block.twins) for k in block.columns}
+    return [_group(study, block, sure, tests, together) for block in found]
 
 
 def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
@@ -73,14 +78,17 @@ def _forget(links: Values, names: list[str], exact: list[Exact]) -> None:
             links[j], links[:, j] = 0.0, 0.0
 
 
-def _group(study: Study, block: Block, sure: Pairs, tests: int) -> dict[str, Any]:
+def _group(study: Study, block: Block, sure: Pairs, tests: int, together: dict[int, int]) -> dict[str, Any]:
     at = tuple(sorted(block.lead))
     pair = sure[at[0], at[1]]
-    names = [study.aspects[i].name for i in block.columns]
-    text, effect, measure = _star(study, block, sure) if block.hub else _together(study, block, sure)
+    names = [study.aspects[i].name for i in _named_first(block)]
+    if block.twins:
+        text, effect, measure = _pairs(study, block)
+    else:
+        text, effect, measure = _star(study, block, sure, together) if block.hub else _together(study, block, sure)
     return {
         "columns": [cut(name) for name in names],
-        "together": not block.hub,
+        "together": not (block.hub or block.twins),
         "text": text,
         "effect": effect,
         "measure": measure,
@@ -90,15 +98,32 @@ def _group(study: Study, block: Block, sure: Pairs, tests: int) -> dict[str, Any
     }
 
 
-def _star(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
+def _named_first(block: Block) -> tuple[int, ...]:
+    """The columns of a finding, what goes with a block after its first ones."""
+    return (*block.columns[:_FIRST], *block.beside, *block.columns[_FIRST:])
+
+
+def _star(study: Study, block: Block, sure: Pairs, together: dict[int, int]) -> tuple[str, float, str]:
     """The clearest pair with its effect, and what else goes with the same column."""
     hub, lead = (study.aspects[i] for i in block.lead)
     columns = {column.name: column for column in study.prepared.columns}
     a, b = (hub, lead) if block.lead in sure else (lead, hub)
     found = told(a, b, sure[_key(block.lead)], columns, study.prepared.sample)
-    others = [study.aspects[k].name for k in block.columns[2:]]
+    others = _as_blocks(study, block.columns[2:], together)
     more = f"; {listed(others, 6)} {'goes' if len(others) == 1 else 'go'} with {short(hub.name)} too" if others else ""
     return f"{found.text}{more}.", found.effect, found.measure
+
+
+def _as_blocks(study: Study, columns: tuple[int, ...], together: dict[int, int]) -> list[str]:
+    """Names of columns; of three or more that move together the first, with how many are like it."""
+    names = dict[int, list[str]]()
+    for k in columns:
+        names.setdefault(together.get(k, -1 - k), []).append(study.aspects[k].name)
+    return [
+        name
+        for own in names.values()
+        for name in (own if len(own) < _LIKE else [f"{short(own[0])} (with {len(own) - 1} that move with it)"])
+    ]
 
 
 def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]:
@@ -111,8 +136,19 @@ def _together(study: Study, block: Block, sure: Pairs) -> tuple[str, float, str]
     down = f"; {listed(falls)} {'falls' if len(falls) == 1 else 'fall'} when the others rise" if falls else ""
     members = [study.aspects[i] for i in block.columns[:_MOST_NAMES]]
     mean = float(np.mean([abs(rank_correlation(a, b)) for a, b in combinations(members, 2)]))
-    text = f"These {size} columns move together (mean rank correlation {mean:.2f}): {listed(names, _MOST_NAMES)}{down}."
-    return text, mean, "correlation"
+    beside = [study.aspects[k].name for k in block.beside]
+    more = f"; {listed(beside)} {'goes' if len(beside) == 1 else 'go'} with most of them" if beside else ""
+    text = f"These {size} columns move together (mean rank correlation {mean:.2f}): {listed(names, _MOST_NAMES)}{down}"
+    return f"{text}{more}.", mean, "correlation"
+
+
+def _pairs(study: Study, block: Block) -> tuple[str, float, str]:
+    """Pairs of columns that are nearly the same, in one sentence."""
+    pairs = list(zip(block.columns[::2], block.columns[1::2], strict=True))
+    least = min(abs(rank_correlation(study.aspects[i], study.aspects[j])) for i, j in pairs)
+    names = [f"{short(study.aspects[i].name)} with {short(study.aspects[j].name)}" for i, j in pairs]
+    how = f"rise, or fall, almost exactly together (rank correlation {least:.2f} and more)"
+    return f"{len(pairs)} pairs of columns {how}: {listed(names, _MOST_PAIRS)}.", block.strength, "correlation"
 
 
 def _sign(first: int, other: int, sure: Pairs) -> float:

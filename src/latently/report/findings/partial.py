@@ -28,6 +28,7 @@ _LEAST: Final = 5  # rows of a class
 _LEAST_GAIN: Final = 0.06  # a partial correlation of about a quarter
 _IDENTITY: Final = 0.95  # from which share of the variance on the third column is made from the other two
 _MOST: Final = 2
+_LEAST_TOLD: Final = 0.1  # partial correlation of the numbers themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,9 @@ def partial_findings(study: Study, dependencies: dict[str, Any], tied: list[set[
     tied
         Columns that arithmetic ties together, such as a total and its parts: what follows from it is no news.
     """
-    aspects = study.aspects if dependencies.get("pairs") else []
+    copies = [{e["source"], e["target"]} for e in dependencies.get("exact", []) if e["relation"] != "determines"]
+    again = {each["target"] for each in dependencies.get("exact", []) if each["relation"] == "copy"}
+    aspects = [a for a in study.aspects if cut(a.name) not in again] if dependencies.get("pairs") else []
     if not 3 <= len(aspects) <= _MOST_COLUMNS:
         return []
     links = {frozenset((p["a"], p["b"])): p["strength"] for p in dependencies["pairs"]}
@@ -65,7 +68,7 @@ def partial_findings(study: Study, dependencies: dict[str, Any], tied: list[set[
         for z in _strongest(y, aspects, links)
         for x in aspects
         if x is not y and x is not z and frozenset((cut(y.name), cut(x.name))) not in links
-        if not any({cut(y.name), cut(x.name)} <= family for family in tied)
+        if not any(len({cut(y.name), cut(x.name), cut(z.name)} & family) > 1 for family in [*tied, *copies])
     ]
     rows = np.arange(len(study.prepared.sample))[:_MOST_ROWS]
     found = [_hidden(study, *triple, rows, len(triples)) for triple in triples]
@@ -73,7 +76,8 @@ def partial_findings(study: Study, dependencies: dict[str, Any], tied: list[set[
     told: dict[frozenset[str], _Hidden] = {}
     for each in clear:  # of three columns once
         told.setdefault(frozenset((each.y.name, each.x.name, each.z.name)), each)
-    return [_finding(study, each) for each in list(told.values())[:_MOST]]
+    made = [_finding(study, each) for each in list(told.values())[: 2 * _MOST]]
+    return [each for each in made if each.measure != "correlation" or abs(each.effect or 0.0) >= _LEAST_TOLD][:_MOST]
 
 
 def _is_measured(study: Study, aspect: Aspect) -> bool:

@@ -6,7 +6,12 @@ from latently.report.findings.finding import Finding
 
 TRIVIAL: Final = ("redundant", "identifier", "order")
 MOST, MOST_TRIVIAL = 9, 3
-_AGAIN: Final = 0.6  # worth of a dependence between columns that were told to depend on others
+_AGAIN: Final = 0.6  # worth of what says much the same as a finding before it
+_MORE: Final = 0.85  # worth of one more of a kind that tires
+_TIRING: Final = ("determines", "anomaly")
+_ONCE: Final = ("duplicates", "leakage", "missingness", "reversal")
+_LINKS: Final = ("dependency", "reversal")
+_FEW: Final = 3
 
 # how far a finding goes beyond what a reader expects of any table; what was asked for comes first
 _SURPRISE: Final = {
@@ -30,8 +35,6 @@ _SURPRISE: Final = {
     "identifier": 0.02,
     "order": 0.01,
 }
-_SHARES: Final = ("correlation", "share", "difference", "strength", "R2")
-_PLAIN: Final = {"target": 1.0, "leakage": 1.0, "states": 1.0, "missing_code": 0.8}
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
@@ -57,30 +60,35 @@ def ranked(findings: list[Finding]) -> list[Finding]:
 
 
 def _varied(ordered: list[Finding]) -> list[Finding]:
-    """Put a dependence of two columns that were both told before after what is new."""
-    left, out, told = list(ordered), [], set[str]()
+    """Put what says much the same as a finding before it after what is new."""
+    left, out = list(ordered), list[Finding]()
 
     def worth(finding: Finding) -> float:
-        again = finding.finding == "dependency" and told.issuperset(finding.columns[:2])
-        return importance(finding) * (_AGAIN if again else 1.0)
+        before = sum(each.finding == finding.finding for each in out) if finding.finding in _TIRING else 0
+        return importance(finding) * (_AGAIN if _is_again(finding, out) else _MORE**before)
 
     while left:
         out.append(left.pop(left.index(max(left, key=worth))))
-        if out[-1].finding in ("dependency", "reversal"):
-            told.update(out[-1].columns)
     return out
+
+
+def _is_again(finding: Finding, told: list[Finding]) -> bool:
+    """Whether it adds little: to another of its kind, or to what was told of the same columns."""
+    if finding.finding in _ONCE:
+        return any(each.finding == finding.finding for each in told)
+    fixed = [each for each in told if each.finding == "determines"]
+    if finding.finding == "determines":
+        return _names(fixed).issuperset(finding.columns)
+    links = [each for each in told if each.finding in _LINKS]
+    # a column that fixes many others says little about how these go together
+    known = _names([*links, *(each for each in fixed if len(each.columns) <= _FEW)])
+    return finding.finding == "dependency" and known.issuperset(finding.columns[:2])
+
+
+def _names(findings: list[Finding]) -> set[str]:
+    return {name for each in findings for name in each.columns}
 
 
 def importance(finding: Finding) -> float:
     """Size of the effect, 0 to 1, times the surprise of its kind."""
-    size = _size(finding) if finding.size is None else finding.size
-    return max(min(size, 1.0), 0.01) * _SURPRISE[finding.finding]
-
-
-def _size(finding: Finding) -> float:
-    """How large an effect is, 0 to 1."""
-    if finding.finding in _PLAIN:
-        return _PLAIN[finding.finding]
-    if finding.effect is not None and finding.measure.startswith(_SHARES):
-        return abs(finding.effect)
-    return 0.6
+    return finding.weight * _SURPRISE[finding.finding]

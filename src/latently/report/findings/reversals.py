@@ -7,10 +7,11 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtr
+from scipy.special import stdtr
 
 from latently.report.findings.code import correlations, name, names
 from latently.report.findings.finding import Finding
+from latently.report.findings.reversed_shares import ALARM, reversed_shares
 from latently.report.study.evidence import belief
 from latently.report.study.pairs.aspects import Aspect
 from latently.report.study.rows.order import inflation, memory
@@ -19,10 +20,7 @@ from latently.report.study.words import cut, listed, short
 
 Values = NDArray[np.float64]
 Ints = NDArray[np.intp]
-ALARM: Final = 0.003  # chance of a false alarm over all tests
-_POOLED: Final = 0.01  # chance that a difference of shares in all rows is luck, over all pairs
 _LEAST: Final = 0.1  # of a correlation
-_LEAST_RATE: Final = 0.01  # of a difference of shares
 _MADE: Final = 0.95  # correlation of groups with a sum of two numbers, from which on they are made of it
 _LEAST_ROWS: Final = 10  # of a group
 _MOST_GROUPS: Final = 12
@@ -46,9 +44,11 @@ def reversals(study: Study, target: str | None = None) -> list[Finding]:
     binary = [a for a in study.aspects if a.width == 2]
     rates = list(combinations(sorted(binary, key=lambda a: a.name != target), 2))
     strata = [*groups, *(a for a in numbers if a not in groups and 2 < a.width <= _MOST_GROUPS)]
-    tests = 2 * max(len(strata) * len(rates), 1)
-    found = [*_told_together(_turned_correlations(study, groups, numbers)), *_turned_rates(strata, rates, tests)]
-    return sorted(found, key=lambda each: -(each.size or 0.0))[:_MOST]
+    found = [
+        *_told_together(_turned_correlations(study, groups, numbers)),
+        *reversed_shares(strata, rates),
+    ]
+    return sorted(found, key=lambda each: -each.weight)[:_MOST]
 
 
 def _is_group(study: Study, aspect: Aspect) -> bool:
@@ -211,98 +211,4 @@ def _told(hub: str, turns: list[_Turn]) -> Finding:
         probability=first.probability,
         code=f"{correlations(pairs)}\n{inner}",
         size=0.5 + abs(first.within - first.pool) / 2,
-    )
-
-
-# shares of a yes-no column in two classes of another
-
-
-@dataclass(frozen=True)
-class _Rates:
-    """Difference of a share between two classes, in all rows and within strata (Mantel and Haenszel), with errors."""
-
-    pool: float
-    pool_error: float
-    within: float
-    within_error: float
-
-
-def _turned_rates(groups: list[Aspect], pairs: list[tuple[Aspect, Aspect]], tests: int) -> Iterator[Finding]:
-    for first, second in pairs:
-        for group in groups:
-            if group.name in (first.name, second.name):
-                continue
-            for y, x in ((first, second), (second, first)):
-                found = _rates(_counts(y, x, group))
-                if found is not None and _is_turned(found, len(pairs), tests):
-                    yield _told_rates(y, x, group, found, _p_pool(found), len(pairs))
-                    break
-
-
-def _counts(y: Aspect, x: Aspect, group: Aspect) -> Values:
-    """(strata, classes, outcomes) rows."""
-    there = (y.codes >= 0) & (x.codes >= 0) & (group.codes >= 0)
-    cells = (group.codes[there] * 2 + x.codes[there]) * 2 + y.codes[there]
-    return np.bincount(cells, minlength=4 * group.width).reshape(-1, 2, 2).astype(float)
-
-
-def _rates(counts: Values) -> _Rates | None:
-    whole = counts.sum(axis=0)
-    if whole.sum(axis=1).min() < 2 * _LEAST_ROWS:
-        return None
-    counts = counts[counts.sum(axis=2).min(axis=1) >= 1]
-    sizes = counts.sum(axis=2)  # (strata, classes)
-    if len(counts) < 2 or sizes.sum() < 0.8 * whole.sum():
-        return None
-    rates = counts[:, :, 1] / sizes
-    weights = sizes.prod(axis=1) / sizes.sum(axis=1)
-    weights = weights / weights.sum()
-    within = float(weights @ (rates[:, 1] - rates[:, 0]))
-    spread = (((counts + 0.5).prod(axis=2) / (sizes + 1) ** 2) / sizes).sum(axis=1)
-    pooled = whole[:, 1] / whole.sum(axis=1)
-    error = np.sqrt((pooled * (1 - pooled) / whole.sum(axis=1)).sum())
-    return _Rates(float(pooled[1] - pooled[0]), float(error), within, float(np.sqrt(weights**2 @ spread)))
-
-
-def _is_turned(found: _Rates, pairs: int, tests: int) -> bool:
-    """Whether there is a difference in all rows, and another within strata, on the other side of zero.
-
-    The first is asked once for each pair of columns, the second in all strata.
-    """
-    if found.pool * found.within >= 0 or abs(found.within) < _LEAST_RATE or abs(found.pool) < _LEAST_RATE:
-        return False
-    apart = abs(found.pool - found.within) / max(found.within_error, 1e-9)
-    return _p_pool(found) <= _POOLED / pairs and float(2 * ndtr(-apart)) <= ALARM / tests
-
-
-def _p_pool(found: _Rates) -> float:
-    return float(2 * ndtr(-abs(found.pool) / max(found.pool_error, 1e-9)))
-
-
-def _each(group: Aspect) -> str:
-    """Strata in words: classes, or stretches of a number."""
-    is_cut = group.labels[-1].startswith("at least ")
-    return f"stretches of equal {short(group.name)}" if is_cut else f"each {short(group.name)}"
-
-
-def _told_rates(y: Aspect, x: Aspect, group: Aspect, found: _Rates, p: float, tests: int) -> Finding:
-    more, less = (x.labels[1], x.labels[0]) if found.pool > 0 else (x.labels[0], x.labels[1])
-    outcome = f"{short(y.name)} = {short(y.labels[1])}"
-    pool, within = (100 * abs(each) for each in (found.pool, found.within))
-    text = (
-        f"{outcome} is more common where {short(x.name)} is {short(more)} than where it is {short(less)} in the whole "
-        f"table (by {pool:.0f} points), but less common within {_each(group)} on average (by {within:.0f} points)."
-    )
-    columns = (cut(y.name), cut(x.name), cut(group.name))
-    show = f'pd.crosstab([df[{name(columns[2])}], df[{name(columns[1])}]], df[{name(columns[0])}], normalize="index")'
-    return Finding(
-        "reversal",
-        text,
-        "dependencies",
-        columns,
-        effect=found.within - found.pool,
-        measure="difference",
-        probability=belief(p, tests),
-        code=f"import pandas as pd\n{show}",
-        size=0.6 + abs(found.within - found.pool),
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latently.report.findings.code import name
 from latently.report.findings.finding import Finding
 from latently.report.findings.luck import log_chance
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short, stamp
 
@@ -23,6 +23,7 @@ _ALARM: Final = 1e-4  # chance over all pairs that independent columns break a r
 _NEAR: Final = 1.25  # ratio of two numbers that are close to the edge of a rule
 _AT_EDGE: Final = 0.05  # share of the rows that are near the edge of a rule
 _HEAD: Final = 64
+_WIDE: Final = 4.0  # standard deviations of a sum for each step of its rounding
 _LISTED: Final = 200
 
 
@@ -82,7 +83,7 @@ def _broken(a: Column, b: Column, places: NDArray[np.int64], n: int, called: Row
     low, high = (stamp(float(c.raw[places[0]])) if is_date else number(float(c.raw[places[0]])) for c in (b, a))
     return (
         f"{short(b.name)} is {'before' if is_date else 'below'} {short(a.name)} in {counted(len(places), 'row')} "
-        f"({low} and {high} in row {called(places[0])}), never in the other {n - len(places)}"
+        f"({low} and {high} in row {called.named(int(places[0]))}), never in the other {n - len(places)}"
     )
 
 
@@ -143,11 +144,13 @@ def _arithmetic(numbers: list[Column], rows: NDArray[np.int64], called: RowNumbe
     found: list[Rule] = []
     for i, j in combinations(range(len(numbers)), 2):
         for sign, made in (("+", X[i] + X[j]), ("×", X[i] * X[j])):
-            hits = (np.abs(X - made) <= close[:, None]).mean(axis=1)
+            plus = np.median(X - made, axis=1, keepdims=True) if sign == "+" else np.zeros((len(X), 1))
+            hits = (np.abs(X - made - plus) <= close[:, None]).mean(axis=1)
             hits[[i, j]] = 0.0
             k = int(hits.argmax())
             if hits[k] >= 0.9 and _varies(X[i], X[j], made, close[k], sign):
-                found += _checked(numbers[i], numbers[j], numbers[k], sign, float(close[k]), rows, called)
+                tie = _Tie(numbers[i], numbers[j], numbers[k], sign, float(plus[k, 0]), float(close[k]))
+                found += _checked(tie, rows, called)
     by_total = {rule.columns[0]: rule for rule in sorted(found, key=lambda rule: -len(rule.rows))}
     return list(by_total.values())
 
@@ -162,25 +165,44 @@ def _varies(x: Values, y: Values, made: Values, close: float, sign: str) -> bool
     still = 0.0 if sign == "+" else 1.0
     if sign == "×" and (made != 0).mean() < 0.5:
         return False
-    return min((x != still).mean(), (y != still).mean()) > 0.2 and bool(made.std() > 10 * close)
+    both = min((np.abs(x - still) > close).mean(), (np.abs(y - still) > close).mean())
+    return bool(both > 0.2 and min(x.std(), y.std()) > 0 and made.std() > _WIDE * close)
 
 
-def _checked(
-    a: Column, b: Column, c: Column, sign: str, close: float, rows: NDArray[np.int64], called: RowNumbers
-) -> list[Rule]:
+@dataclass(frozen=True, eq=False)
+class _Tie:
+    """That a column is the sum, with a constant, or the product of two others, up to rounding."""
+
+    a: Column
+    b: Column
+    c: Column
+    sign: str
+    plus: float
+    close: float
+
+
+def _checked(tie: _Tie, rows: NDArray[np.int64], called: RowNumbers) -> list[Rule]:
+    a, b, c, sign = tie.a, tie.b, tie.c, tie.sign
     x, y, z = (column.raw[rows] for column in (a, b, c))
     there = ~np.isnan(x + y + z)
-    made = x + y if sign == "+" else x * y
-    wrong = there & (np.abs(np.nan_to_num(z - made)) > close + 1e-6 * np.abs(np.nan_to_num(z)))
+    plus = tie.plus if abs(tie.plus) > tie.close else 0.0
+    made = x + y + plus if sign == "+" else x * y
+    wrong = there & (np.abs(np.nan_to_num(z - made)) > tie.close + 1e-6 * np.abs(np.nan_to_num(z)))
     if wrong.sum() > _BROKEN * 2 * there.sum():
         return []
     one, other, total = (short(column.name) for column in (a, b, c))
     but = f"all but {counted(int(wrong.sum()), 'row')}" if wrong.any() else "all rows"
     code_sign = "+" if sign == "+" else "*"
-    code = f"(df[{name(c.name)}] - (df[{name(a.name)}] {code_sign} df[{name(b.name)}])).abs().sort_values().tail()"
-    text = f"{total} is {one} {sign} {other} in {but} (of {int(there.sum())}){_slipped(z, made, rows, wrong, called)}"
+    more = f" {'+' if plus > 0 else '-'} {number(abs(plus))}" if plus else ""
+    off = f"df[{name(c.name)}] - (df[{name(a.name)}] {code_sign} df[{name(b.name)}]){_less(plus)}"
+    slip = _slipped(z, made, rows, wrong, called)
+    text = f"{total} is {one} {sign} {other}{more} in {but} (of {int(there.sum())}){slip}"
     places = called.all(rows[wrong][:_LISTED])
-    return [Rule((c.name, a.name, b.name), text, places, int(there.sum()), code)]
+    return [Rule((c.name, a.name, b.name), text, places, int(there.sum()), f"({off}).abs().sort_values().tail()")]
+
+
+def _less(plus: float) -> str:
+    return f" - {plus!r}" if plus else ""
 
 
 def _slipped(z: Values, made: Values, rows: NDArray[np.int64], wrong: NDArray[np.bool_], called: RowNumbers) -> str:

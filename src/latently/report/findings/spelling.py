@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, short
 

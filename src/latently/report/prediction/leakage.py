@@ -18,6 +18,7 @@ from latently.report.prediction.task import Task
 _NEARLY: Final = 0.75  # share of the uncertainty, or 0.98 of the variance, that a column alone takes away
 _NEARLY_NUMBER: Final = 0.98
 _TIMES: Final = 2.5  # by which the loss of all others together is larger
+_BY_MISSING: Final = 0.98  # right by what is missing so often, it was known only after the target
 _EXACT: Final = 0.995  # right by its classes so often, a column is the target under another name
 _MOST: Final = 3
 
@@ -100,8 +101,10 @@ def _leak(task: Task, feature: Feature) -> Leak:
 
 
 def _is_exact(task: Task, feature: Feature, leak: Leak) -> bool:
-    """Whether its classes are those of the target: no other column can then vouch for it."""
-    return bool(task.classes) and feature.classes > 0 and leak.alone >= _EXACT
+    """Whether its classes, or what it lacks, are those of the target: no other column can then vouch for it."""
+    if not task.classes:
+        return False
+    return leak.alone >= _BY_MISSING if leak.by_missing else feature.classes > 0 and leak.alone >= _EXACT
 
 
 def _stands_out(own: np.ndarray, others: np.ndarray) -> bool:

@@ -17,6 +17,7 @@ from latently.report.study.words import counted, cut, listed, percent, short
 _CARD_ROWS = 5000
 _DOUBTFUL = 0.8
 _CHANCE, _LIKELY = 0.3, 0.6  # p-value and probability, from which a finer solution is shown, and said
+_EASY = 4  # clusters that a reader can keep apart
 _SAME, _IN_PART = 0.9, 0.2  # adjusted Rand index
 
 
@@ -159,7 +160,7 @@ def cluster_finding(found: dict[str, Any]) -> Finding:
         measure="clusters",
         probability=found["probability_more_than_one"],
         code=_code(found, tells),
-        size=1 - found["mean_doubt"] if found["n"] < 6 else 0.75,
+        size=(1 - found["mean_doubt"]) * float(np.sqrt(min(_EASY / found["n"], 1.0))),
     )
 
 

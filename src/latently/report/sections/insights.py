@@ -1,32 +1,41 @@
 """The findings, most important first, each with its probability or the size of its effect."""
 
 from dataclasses import replace
-from typing import Any
+from itertools import combinations
+from typing import Any, Final
 
-from latently.report.act.numbering import numbered
+import numpy as np
+
+from latently.report.act.numbering import identifying, numbered
 from latently.report.findings.code import code_of
-from latently.report.findings.copies import copies
-from latently.report.findings.exact import determines_findings, redundant_finding
+from latently.report.findings.exact_findings import determines_findings, redundant_finding
 from latently.report.findings.finding import Finding
-from latently.report.findings.outliers import outliers
 from latently.report.findings.partial import partial_findings
 from latently.report.findings.rank import TRIVIAL, ranked
-from latently.report.findings.readings import readings
 from latently.report.findings.reversals import reversals
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.copies import copies
+from latently.report.findings.rows.dominant import dominant
+from latently.report.findings.rows.outliers import outliers
+from latently.report.findings.rows.readings import readings
+from latently.report.findings.rows.row_numbers import RowNumbers
+from latently.report.findings.rows.slips import slips
 from latently.report.findings.rules import rules
-from latently.report.findings.slips import slips
 from latently.report.findings.spelling import spellings
 from latently.report.sections.anomalies import anomaly_finding
 from latently.report.sections.change import change_findings
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_findings, order_finding
-from latently.report.sections.missing import missing_finding
+from latently.report.sections.missing import missing_findings
 from latently.report.sections.target import leakage_findings, target_finding
 from latently.report.sections.time import states_finding
 from latently.report.sections.trend_words import trend_findings
+from latently.report.study.pairs.aspects import Aspect
+from latently.report.study.pairs.association import compare
 from latently.report.study.study import Study
-from latently.report.study.words import counted, listed, short
+from latently.report.study.words import counted, cut, listed, short
+
+_SURE: Final = 0.005  # chance that columns which tell clusters seem to go together
+_CODES: Final = 0.8  # size of the finding that values stand for missing ones
 
 
 def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
@@ -40,9 +49,11 @@ def insights(contents: dict[str, Any], study: Study) -> list[dict[str, Any]]:
         The table and its model.
     """
     told = numbered(contents, study.prepared.row_numbers)
-    searched = _of_search(contents, study)
-    searched += _without_echo(outliers(study.prepared), searched)
-    found = ranked([*_without_echo(_of_sections(told), searched), *_of_columns(told), *searched])
+    numbers = _named_rows(contents, study)
+    searched = _of_search(contents, study, numbers)
+    searched += _without_echo(outliers(study.prepared, numbers), searched)
+    searched += _without_echo(_dominant(study, numbers), searched)
+    found = ranked([*_without_echo(_of_sections(told, study), searched), *_of_columns(told), *searched])
     entries = [replace(each, code=code_of(each, study.time)).to_dict() for each in found]
     if all(each.finding in TRIVIAL for each in found):
         return [_nothing(contents), *entries]
@@ -55,7 +66,7 @@ def _without_echo(sections: list[Finding], searched: list[Finding]) -> list[Find
     return [each for each in sections if each.finding != "anomaly" or not explained.issuperset(each.rows or ())]
 
 
-def _of_sections(contents: dict[str, Any]) -> list[Finding]:
+def _of_sections(contents: dict[str, Any], study: Study) -> list[Finding]:
     made = []
     target, time, clusters = (contents[name] or {} for name in ("target", "time", "clusters"))
     made += leakage_findings(target)
@@ -67,11 +78,11 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     if time.get("states", 1) > 1:
         made.append(states_finding(time))
     if clusters.get("n", 1) > 1:
-        made.append(_clusters(contents))
+        made.append(_clusters(contents, study))
     if contents["anomalies"].get("count"):
         made.append(anomaly_finding(contents["anomalies"]))
     if contents["missing"].get("depends"):
-        made.append(missing_finding(contents["missing"]))
+        made += missing_findings(contents["missing"])
     if contents["dependencies"].get("groups"):
         made += dependency_findings(contents["dependencies"])
     if contents["dependencies"].get("order"):
@@ -79,16 +90,23 @@ def _of_sections(contents: dict[str, Any]) -> list[Finding]:
     return made
 
 
-def _clusters(contents: dict[str, Any]) -> Finding:
+def _clusters(contents: dict[str, Any], study: Study) -> Finding:
     """The clusters; if no columns that tell them depend on each other, that one column has gaps of its own."""
     found, pairs = cluster_finding(contents["clusters"]), contents["dependencies"].get("pairs", [])
     telling = {entry["column"] for card in contents["clusters"]["cards"] for entry in card["typical"]}
     together = any({pair["a"], pair["b"]} <= telling for pair in pairs)
+    together = together or _go_together([a for a in study.aspects if cut(a.name) in telling])
     if together or not telling or contents["dependencies"].get("count", 0) > len(pairs):
         return found
     alone = next((name for name in found.columns if name in telling), min(telling))
     text = f"The values of {short(alone)} fall into groups with a gap between them; no other column goes with it."
     return replace(found, text=text, columns=(alone,), size=0.4)
+
+
+def _go_together(aspects: list[Aspect]) -> bool:
+    """Whether columns go with each other in the rows as they are: what gaps show does not hang on their order."""
+    pairs = list(combinations(aspects, 2))
+    return any(compare(a, b, share=1.0).p * len(pairs) < _SURE for a, b in pairs)
 
 
 def _of_columns(contents: dict[str, Any]) -> list[Finding]:
@@ -99,9 +117,20 @@ def _of_columns(contents: dict[str, Any]) -> list[Finding]:
     return [*determines_findings(exact, dates), *(each for each in single if each is not None)]
 
 
-def _of_search(contents: dict[str, Any], study: Study) -> list[Finding]:
+def _named_rows(contents: dict[str, Any], study: Study) -> RowNumbers:
+    """What rows are called: their numbers in the whole table, and what stands in the column that names them."""
     prepared = study.prepared
-    numbers = RowNumbers(prepared.row_numbers)
+    named = identifying(contents["columns"], prepared.rows)
+    return RowNumbers(prepared.row_numbers, next((c for c in prepared.columns if cut(c.name) == named), None))
+
+
+def _dominant(study: Study, numbers: RowNumbers) -> list[Finding]:
+    columns = tuple(column for column in study.prepared.columns if column.name != study.time)
+    return dominant(columns, np.arange(study.prepared.rows), numbers)
+
+
+def _of_search(contents: dict[str, Any], study: Study, numbers: RowNumbers) -> list[Finding]:
+    prepared = study.prepared
     kept = rules(prepared.columns, prepared.sample, numbers)
     return [
         *copies(prepared),
@@ -153,6 +182,7 @@ def _codes(columns: list[dict[str, Any]]) -> Finding | None:
         effect=code["count"],
         measure="rows",
         probability=code["probability"],
+        size=_CODES,
     )
 
 

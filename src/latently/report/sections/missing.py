@@ -1,5 +1,7 @@
 """What is missing: where, together with what, whether it depends on other columns, and what it probably was."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,17 @@ from latently.report.study.columns import Column
 from latently.report.study.evidence import belief
 from latently.report.study.filled import fill
 from latently.report.study.pairs.aspects import Aspect
-from latently.report.study.pairs.association import Pair
+from latently.report.study.pairs.association import Pair, compare
 from latently.report.study.study import Study
 from latently.report.study.words import counted, cut, listed, percent, short
 
 ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
 _LEAST = 5
+_PURE = 0.005  # share of the rows that may be exceptions
+_SPLIT = 0.8  # of the variance of what is missing, by before and after a moment
 _MUCH, _NAMED = 0.2, 3
+_STORIES = 2  # findings on missing values
 MOST_COLUMNS = 150  # columns whose missing values are tested: all pairs of them are
 
 
@@ -99,9 +104,39 @@ def _depends(study: Study, gone: dict[str, NDArray[np.bool_]]) -> list[dict[str,
     names = list(marks)
     pairs += [(a, marks[b], True) for i, a in enumerate(names) for b in names[i + 1 :]]
     limit = ALARM / max(len(pairs), 1)
-    found = [(name, other, absent, study.compare(marks[name], other)) for name, other, absent in pairs]
+    found = [(name, other, absent, _compared(study, marks[name], other)) for name, other, absent in pairs]
     kept = sorted((f for f in found if f[3].p <= limit), key=lambda f: (f[3].p, -f[3].strength))
     return [_told(name, other, absent, pair, len(pairs)) for name, other, absent, pair in kept[:_DEPENDS]]
+
+
+def _compared(study: Study, mark: Aspect, other: Aspect) -> Pair:
+    """By all rows, if a column says exactly where another is missing: no memory of rows brings that."""
+    found = study.compare(mark, other)
+    if found.rows >= found.table.sum():
+        return found
+    is_fixed = (study.is_clock(other) and _is_before_or_after(mark, other)) or _is_pure(mark, other)
+    return compare(mark, other, share=1.0) if is_fixed else found
+
+
+def _is_before_or_after(mark: Aspect, other: Aspect) -> bool:
+    """Whether nearly all that is missing lies on one side of a moment, and hardly anything else."""
+    order = np.argsort(other.ranks, kind="stable")
+    gone = mark.codes[order[other.codes[order] >= 0]].astype(float)
+    before = np.cumsum(gone)[:-1]
+    n, k = len(gone), np.arange(1, len(gone))
+    spread = gone.mean() * (1 - gone.mean())
+    between = (before / k - gone.mean()) ** 2 * k / np.maximum(n - k, 1)
+    return bool(spread > 0 and between.max(initial=0.0) >= _SPLIT * spread)
+
+
+def _is_pure(mark: Aspect, other: Aspect) -> bool:
+    """Whether each value of a column, of which most repeat, is either always with a missing one or never."""
+    seen = other.values >= 0
+    gone = np.bincount(other.values[seen], weights=mark.codes[seen])
+    rows = np.bincount(other.values[seen], minlength=len(gone))
+    mixed = np.minimum(gone, rows - gone).sum()
+    alone = rows[(rows < _LEAST) & (gone > 0)].sum()
+    return bool(len(rows) > 1 and mixed <= _PURE * seen.sum() and alone <= gone.sum() / 2 and rows.mean() >= 2)
 
 
 def _most_telling(gone: dict[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.bool_]]:
@@ -161,32 +196,38 @@ def _spots(used: tuple[Column, ...], values: NDArray[np.float64]) -> list[tuple[
     return spots[:_CELLS]
 
 
-def missing_finding(found: dict[str, Any]) -> Finding:
-    """The finding in one sentence: the strongest dependence, what else is missing by it or with it, and the rest."""
-    clearest = sorted(found["depends"], key=lambda entry: -entry["strength"] * (0.5 if entry["absent"] else 1.0))
-    first = clearest[0]
-    ends = {"column", "on"} if first["absent"] else {"column"}
-    with_it = _other_columns([e for e in clearest if _shares(e, first)], ends, {first[end] for end in ends})
-    known = {*with_it, *(first[end] for end in ends)}
-    rest = _other_columns([e for e in clearest if not e["absent"]], {"column"}, known)
-    more = ""
-    if with_it and first["absent"]:
-        more = f", with {listed(with_it, 5)} too"
-    elif with_it:
-        more = f"; whether {listed(with_it, 5)} {'is' if len(with_it) == 1 else 'are'} missing goes with it too"
-    more += f"; {listed(rest)} {'is' if len(rest) == 1 else 'are'} not missing at random either" if rest else ""
-    most = [f"{short(entry['column'])} ({percent(entry['share'])})" for entry in found["most"]]
-    gaps = f" Much is missing of {listed(most)}." if most else ""
-    columns = (first["column"], first["on"], *with_it, *rest, *(entry["column"] for entry in found["most"]))
-    return Finding(
-        "missingness",
-        f"Missing values are not random: {first['text']}{more}.{gaps}",
-        "missing",
-        columns=tuple(dict.fromkeys(columns)),
-        effect=first["strength"],
-        measure="correlation",
-        probability=first["probability"],
-    )
+def missing_findings(found: dict[str, Any]) -> list[Finding]:
+    """The strongest dependence with what else is missing by it, and the strongest of other columns likewise."""
+    left = sorted(found["depends"], key=lambda entry: -entry["strength"] * (0.5 if entry["absent"] else 1.0))
+    stories: list[_Story] = []
+    while left and len(stories) < _STORIES:
+        stories.append(_story(left))
+        left = [entry for entry in left if not entry["absent"] and entry["column"] not in stories[-1].told]
+    return [_finding(stories[0], found["most"], _columns(left, "column")), *(_finding(each) for each in stories[1:])]
+
+
+@dataclass(frozen=True)
+class _Story:
+    """The strongest dependence of what is missing, and the columns that are missing by it or with it."""
+
+    entry: dict[str, Any]
+    others: list[str]
+
+    @property
+    def told(self) -> list[str]:
+        """The columns of which it says what goes with their missing values."""
+        return [*(self.entry[end] for end in _ends(self.entry)), *self.others]
+
+
+def _story(entries: list[dict[str, Any]]) -> _Story:
+    first = entries[0]
+    own = [first[end] for end in _ends(first)]
+    shared = [entry for entry in entries if _shares(entry, first)]
+    return _Story(first, [name for name in _columns(shared, *_ends(first)) if name not in own])
+
+
+def _ends(entry: dict[str, Any]) -> tuple[str, ...]:
+    return ("column", "on") if entry["absent"] else ("column",)
 
 
 def _shares(entry: dict[str, Any], first: dict[str, Any]) -> bool:
@@ -196,5 +237,27 @@ def _shares(entry: dict[str, Any], first: dict[str, Any]) -> bool:
     return bool(not entry["absent"] and entry["on"] == first["on"])
 
 
-def _other_columns(entries: list[dict[str, Any]], ends: set[str], known: set[str]) -> list[str]:
-    return [n for n in dict.fromkeys(entry[end] for entry in entries for end in sorted(ends)) if n not in known]
+def _columns(entries: list[dict[str, Any]], *ends: str) -> list[str]:
+    return list(dict.fromkeys(entry[end] for entry in entries for end in ends))
+
+
+def _finding(story: _Story, most: Sequence[dict[str, Any]] = (), rest: Sequence[str] = ()) -> Finding:
+    first, others = story.entry, story.others
+    more = ""
+    if others and first["absent"]:
+        more = f", with {listed(others, 5)} too"
+    elif others:
+        more = f"; whether {listed(others, 5)} {'is' if len(others) == 1 else 'are'} missing goes with it too"
+    more += f"; {listed(rest)} {'is' if len(rest) == 1 else 'are'} not missing at random either" if rest else ""
+    shares = [f"{short(entry['column'])} ({percent(entry['share'])})" for entry in most]
+    gaps = f" Much is missing of {listed(shares)}." if shares else ""
+    columns = (first["column"], first["on"], *others, *rest, *(entry["column"] for entry in most))
+    return Finding(
+        "missingness",
+        f"Missing values are not random: {first['text']}{more}.{gaps}",
+        "missing",
+        columns=tuple(dict.fromkeys(columns)),
+        effect=first["strength"],
+        measure="correlation",
+        probability=first["probability"],
+    )

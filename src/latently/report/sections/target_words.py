@@ -1,10 +1,12 @@
 """What is said of a target, in sentences."""
 
-from typing import Any
+from typing import Any, Final
 
 from latently.report.prediction.task import Task
 from latently.report.study.study import Study
 from latently.report.study.words import counted, listed, number, often, percent, short
+
+_HARDLY: Final = 0.005  # share of the variance, below which a prediction is of no use
 
 
 def class_text(found: dict[str, Any], task: Task) -> str:
@@ -32,7 +34,7 @@ def _ranked(found: dict[str, Any]) -> str:
 def number_text(found: dict[str, Any], task: Task) -> str:
     """How well a number is predicted, and what matters."""
     start, name = f"On {counted(found['held_out'], 'row')} held back", short(task.name)
-    if not found["tells"]:
+    if not found["tells"] or found["score"] < _HARDLY:
         return _nothing(found, start, name)
     against = (
         f"predictions are off by {number(found['error'])}, against {number(found['usual'])} by always saying the mean"

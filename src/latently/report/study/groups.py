@@ -18,6 +18,7 @@ from scipy.special import chdtrc
 from latently.report.study.model import Fitted, fit_part
 from latently.report.study.prepare import Prepared
 from latently.report.study.rows.order import inflation_of_mean, memory, within
+from latently.report.study.rows.sorting import parts_of_file
 from latently.report.study.valley import counted, valley
 from latently.report.study.view import View
 
@@ -28,7 +29,6 @@ _Pairs = dict[tuple[tuple[int, ...], tuple[int, ...]], float]
 _TEST_ROWS: Final = 20_000
 _LEAST_ROWS: Final = 40
 _FOLDS, _FEW_ROWS = 5, 5000
-_PARTS: Final = 10  # parts of a file, within which rows are compared with the rows before
 _MOST: Final = 0.5  # more than this share of the tests must see the valley
 _CLOSE: Final = 0.5  # p-values up to this are looked at again
 APART: Final = 0.01
@@ -138,7 +138,7 @@ class _Follow:
     ) -> None:
         self.parts = np.zeros(len(X), dtype=np.int64)
         if order is None:  # a file may be sorted by what makes the clusters: only what rows share with near ones counts
-            self.parts = np.arange(len(X)) * _PARTS // len(X) if stretches is None else stretches[: len(X)]
+            self.parts = parts_of_file(len(X), stretches)
         order = np.arange(len(X)) if order is None else order[order < len(X)]
         self.X = X[order][:, prepared.numeric]
         lines = [within(x, self.parts) for x in self.X.T]

@@ -7,25 +7,19 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.study.columns import Column
+from latently.report.study.columns import MOST_LEVELS, Column
 from latently.report.study.groups import Separation
 from latently.report.study.model import Fitted
 from latently.report.study.pairs.aspects import Aspect, classed, normal_scores, ranked
 from latently.report.study.pairs.association import Pair, compare
 from latently.report.study.prepare import Prepared
-from latently.report.study.rows.order import (
-    detrended,
-    inflation_of_mean,
-    innovations,
-    memory,
-    nearly_one_run_each,
-    within,
-)
-from latently.report.study.rows.sorting import Sorting, sort_keys
+from latently.report.study.rows.order import detrended, inflation_of_mean, innovations, memory, within
+from latently.report.study.rows.sorting import Sorting, sort_keys, stretches_of_groups
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
 
 Values = NDArray[np.float64]
+_MOST_CLASSES = 60  # levels that tests of pairs see one by one; of more, those of the model
 
 
 class Skipped(Exception):
@@ -118,8 +112,7 @@ class Study:
             return self._sorting.stretches
         if self.time is not None or self.separation is None or len(self.separation.groups) == 1:
             return None
-        cluster = self.memberships[self.prepared.sample].argmax(axis=1)
-        return cluster if nearly_one_run_each(cluster) else None
+        return stretches_of_groups(self.memberships[self.prepared.sample].argmax(axis=1))
 
     def remembered(self, aspect: Aspect) -> Aspect:
         """A column of the sample, with how far its rows resemble the rows before."""
@@ -144,14 +137,14 @@ class Study:
 
     def compare(self, a: Aspect, b: Aspect) -> Pair:
         """Test whether two columns are independent; against what orders the rows, by what it leaves of the other."""
-        orders = [self._is_clock(each) or each.name in self.sort_keys for each in (a, b)]
+        orders = [self.is_clock(each) or each.name in self.sort_keys for each in (a, b)]
         if all(each.name in self.sort_keys for each in (a, b)):
             return compare(a, b, share=1.0)
         if orders == [True, False]:
             return compare(a, b, share=self._share_along(b, a))
         return compare(a, b, share=self._share_along(a, b) if orders == [False, True] else None)
 
-    def _is_clock(self, aspect: Aspect) -> bool:
+    def is_clock(self, aspect: Aspect) -> bool:
         """Whether a column only rises, or only falls, along the rows."""
         if aspect not in self.clocks:
             self.clocks[aspect] = aspect.scores is not None and self._only_moves_on(aspect.scores, aspect.codes >= 0)
@@ -189,6 +182,8 @@ def aspect(column: Column, sample: NDArray[np.int64]) -> Aspect | None:
         return ranked(column.name, column.raw[sample], stamp if column.kind == "date" else number)
     if column.model is None:
         return None
+    if column.kind == "categorical" and MOST_LEVELS < len(column.levels) <= _MOST_CLASSES:
+        return classed(column.name, column.raw[sample], column.levels, ordered=False)
     ordered = column.kind in ("ordinal", "numeric")
     return classed(column.name, column.model[sample], column.classes, ordered=ordered)
 

@@ -63,6 +63,13 @@ class Aspect:
         return ranks
 
     @cached_property
+    def values(self) -> NDArray[np.intp]:
+        """(n,) places among its different values, or classes without an order; -1 where missing."""
+        seen, places = self.codes >= 0, np.full(len(self.codes), -1, dtype=np.intp)
+        places[seen] = np.unique((self.codes if self.scores is None else self.scores)[seen], return_inverse=True)[1]
+        return places
+
+    @cached_property
     def spots(self) -> NDArray[np.float32]:
         """(n, classes) one where a row is of the class."""
         return np.asarray((self.codes[:, None] == np.arange(self.width)).astype(np.float32))
@@ -120,7 +127,7 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
     seen = ~np.isnan(codes)
     places = np.where(seen, np.nan_to_num(codes), -1).astype(np.intp)
     counts = np.bincount(places[seen], minlength=len(labels))
-    least = max(5.0, 0.02 * seen.sum())
+    least = max(5.0, min(0.02, 0.5 / len(labels)) * seen.sum())
     common = np.array([k for k in np.flatnonzero(counts >= least) if labels[k] != OTHERS], dtype=np.intp)
     place = np.full(len(labels) + 1, len(common), dtype=np.intp)
     place[common], place[-1] = np.arange(len(common)), -1
@@ -128,7 +135,8 @@ def classed(name: str, codes: Values, labels: tuple[str, ...], *, ordered: bool)
         place[place == len(common)] = -1
     kept, merged = _dense(place[places])
     rare = [int(k) for k in np.flatnonzero(counts) if k not in common]
-    names = (*(labels[i] for i in common), _end(labels, common, rare) if ordered else RARER)
+    end = labels[rare[0]] if len(rare) == 1 and labels[rare[0]] != OTHERS else RARER
+    names = (*(labels[i] for i in common), _end(labels, common, rare) if ordered else end)
     if len(kept) < 2:
         return None
     has_order = ordered or len(kept) == 2

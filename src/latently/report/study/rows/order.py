@@ -14,7 +14,6 @@ Values = NDArray[np.float64]
 _CLEAR = 1e-3  # p-value below which rows count as dependent
 _FIRST = 10  # lags that the test looks at
 _MOST_LAGS, _ORDERS = 1000, 3
-_SORTED = 0.95  # share of the rows that must lie in one run of their level
 
 
 def autocorrelation(x: Values, lags: int) -> Values:
@@ -112,44 +111,6 @@ def innovations(x: Values) -> Values:
         if price < least:
             best, least = rest, price
     return best
-
-
-def stretches_of(x: Values, *, text: bool) -> NDArray[np.int64] | None:
-    """Stretches of the rows in which a column by which the table is sorted stays (nearly) the same; None if it is none.
-
-    A column that rises in even steps counts the rows: it is taken for time, not for what the table is sorted by.
-
-    Parameters
-    ----------
-    x
-        (n,) values, NaN where missing.
-    text
-        Whether they are the places of levels.
-    """
-    if np.isnan(x).any() or len(x) < 4 * _FIRST:
-        return None
-    steps = np.diff(x)
-    moves_on = bool((steps >= 0).all() or (steps <= 0).all())
-    values, levels = np.unique(x, return_inverse=True)
-    few = 1 < len(values) < len(x) / 10
-    if few and (moves_on or (text and nearly_one_run_each(levels))):
-        return levels
-    if not text and moves_on and not is_even(steps):
-        return np.arange(len(x)) // max(20, len(x) // 20)
-    return None
-
-
-def is_even(steps: Values) -> bool:
-    """Whether steps are so even that they count time."""
-    return bool(np.abs(steps).std() <= 0.5 * np.abs(steps).mean())
-
-
-def nearly_one_run_each(levels: NDArray[np.int64]) -> bool:
-    """Whether nearly all rows lie in the longest run of their level; a few may have been appended or moved."""
-    starts = np.flatnonzero(np.diff(levels, prepend=-1))
-    longest = np.zeros(int(levels.max()) + 1, dtype=np.int64)
-    np.maximum.at(longest, levels[starts], np.diff(starts, append=len(levels)))
-    return bool(longest.sum() >= _SORTED * len(levels))
 
 
 def within(x: Values, stretches: NDArray[np.int64]) -> Values:

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.gap import gap
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, number, short
 
 Values = NDArray[np.float64]
 _NARROW: Final = 0.12  # standard deviation of decimal logarithms, up to which ten times is far out
+_GAP: Final = 1.5  # times the furthest of the others
 _MOST: Final = 2
 _TIMES: Final = {1: "ten times", 2: "a hundred times", 3: "a thousand times"}
 _PARTS: Final = {1: "a tenth of", 2: "a hundredth of", 3: "a thousandth of"}
@@ -36,7 +38,7 @@ def slips(columns: tuple[Column, ...], anomalies: dict[str, Any], numbers: RowNu
     found = []
     for name, x in logs.items():
         told = _expected(x, [y for other, y in logs.items() if other != name], rows)
-        powers = np.array([_powers((x - expected)[rows], width) for expected, width in told])
+        powers = np.array([_powers(x - expected, rows, width) for expected, width in told])
         if len(powers):
             most = np.median(powers, axis=0)  # the number is at fault, not one of those that it is compared with
             found.append((name, [(int(row), int(k)) for row, k in zip(rows, most, strict=True) if abs(k) >= 1]))
@@ -50,10 +52,18 @@ def slips(columns: tuple[Column, ...], anomalies: dict[str, Any], numbers: RowNu
     return made[:_MOST]
 
 
-def _powers(off: Values, width: float) -> Values:
-    """By how many places the decimal point has slipped; 0 where it has not."""
-    power = np.rint(np.nan_to_num(off))
-    return np.where((np.abs(power) <= 3) & (np.abs(np.nan_to_num(off) - power) < 3 * width), power, 0.0)
+def _powers(off: Values, strange: NDArray[np.int64], width: float) -> Values:
+    """By how many places the decimal point has slipped in the strange rows; 0 where it has not."""
+    off = np.nan_to_num(off)
+    power = np.rint(off[strange])
+    slipped = (np.abs(power) > 0) & (np.abs(power) <= 3) & (np.abs(off[strange] - power) < 3 * width)
+    inner = np.ones(len(off), dtype=np.bool_)
+    inner[strange] = False
+    wide = [
+        bool(gap(np.abs(np.append(off[inner], each)), np.arange(inner.sum() + 1) < inner.sum()) >= _GAP)
+        for each in off[strange]
+    ]
+    return np.where(slipped & wide, power, 0.0)
 
 
 def _logs(column: Column) -> Values:
@@ -90,8 +100,8 @@ def _told(column: Column, cells: list[tuple[int, int]], numbers: RowNumbers) -> 
     value = float(column.raw[row])
     more = f" {counted(len(cells) - 1, 'other value')} like this." if len(cells) > 1 else ""
     text = (
-        f"{short(column.name)} is {number(value)} in row {numbers(row)}, about {size} what the other rows let expect: "
-        f"a slipped decimal point would explain it ({number(value / 10.0**power)} would fit).{more}"
+        f"{short(column.name)} is {number(value)} in row {numbers.named(row)}, about {size} what the other rows let "
+        f"expect: a slipped decimal point would explain it ({number(value / 10.0**power)} would fit).{more}"
     )
     rows = numbers.all(row for row, _ in cells)
     return Finding("anomaly", text, "anomalies", (cut(column.name),), rows, 10.0 ** abs(power), "ratio", size=0.9)

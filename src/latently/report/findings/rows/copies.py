@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from latently.report.findings.code import names
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.rows.repeats import LOG_CHANCE, chance_of_pairs, near_pairs, telling
-from latently.report.study.words import cut, percent, short
+from latently.report.study.words import cut, listed, percent, short
 
 _LISTED: Final = 1000
+_THERE: Final = 0.5  # share of the columns with a value
 _MOST_CELLS: Final = 2_000_000
 
 
@@ -26,18 +27,27 @@ def copies(prepared: Prepared) -> list[Finding]:
         The table.
     """
     columns = telling(prepared.columns)
-    rows = np.arange(prepared.rows) if prepared.copies is None else np.flatnonzero(~prepared.copies)
+    told = _are_told(columns, prepared.rows)
+    rows = np.flatnonzero(told if prepared.copies is None else told & ~prepared.copies)
     small = len(rows) >= 20 and len(rows) * len(columns) <= _MOST_CELLS
     values = [column.raw[rows] for column in columns] if small else []
     pairs = near_pairs(values)
     near = [(int(rows[a]), int(rows[b]), j) for a, b, j in pairs]
     few = [pair[1] for pair in near if pair[2] < 0]
-    gone = np.array(few, dtype=np.int64) if prepared.copies is None else np.flatnonzero(prepared.copies)
+    gone = np.array(few, dtype=np.int64) if prepared.copies is None else np.flatnonzero(prepared.copies & told)
     sure = prepared.copies is not None or chance_of_pairs(values) < LOG_CHANCE
     numbers = RowNumbers(prepared.row_numbers)
     others = [(numbers(a), numbers(b), j) for a, b, j in near if j >= 0]
     found = [_exact(prepared, gone, sure, numbers), _near(columns, others, prepared.rows)]
     return [each for each in found if each is not None]
+
+
+def _are_told(columns: list[Column], rows: int) -> NDArray[np.bool_]:
+    """The rows of which enough is there to call them the same: empty ones are alike by what they lack."""
+    there = np.zeros(rows)
+    for column in columns:
+        there += ~column.missing
+    return there >= _THERE * len(columns)
 
 
 def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool, numbers: RowNumbers) -> Finding | None:
@@ -46,9 +56,11 @@ def _exact(prepared: Prepared, rows: NDArray[np.int64], sure: bool, numbers: Row
     are = "row repeats" if len(rows) == 1 else "rows repeat"
     share = len(rows) / max(prepared.rows, 1)
     used = "" if prepared.copies is None else "; models and tests look at each row once"
+    apart = [short(column.name) for column in prepared.columns if column.kind == "identifier"]
+    how = f"in all but {listed(apart)}" if apart else "exactly"
     return Finding(
         "duplicates",
-        f"{len(rows)} {are} another row exactly ({percent(share)}){used}.",
+        f"{len(rows)} {are} another row {how} ({percent(share)}){used}.",
         "columns",
         rows=numbers.all(rows[:_LISTED]),
         effect=len(rows),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.reading.raw import Written
 from latently.report.study.columns import Column
 from latently.report.study.words import counted, cut, listed, short

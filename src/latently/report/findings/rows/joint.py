@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kurtosistest, skewtest
+
+from latently.report.findings.rows.gap import gap, have_normal_tails
 
 Values = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -43,10 +44,10 @@ def rows_apart(X: Values) -> tuple[NDArray[np.intp], float] | None:
     if d < 2 or not max(_LEAST_ROWS, _ROWS_EACH * d) <= n <= _MOST_ROWS:
         return None
     rng = np.random.default_rng(0)
-    rows, gap = _widest(X, rng)
-    if gap < _LEAST_GAP or _is_heavy(np.delete(X, rows, axis=0)) or _is_of_columns(X, gap, rng):
+    rows, width = _widest(X, rng)
+    if width < _LEAST_GAP or _is_heavy(np.delete(X, rows, axis=0)) or _is_of_columns(X, width, rng):
         return None
-    return (rows, gap) if np.log(gap) > _usual(n, d) else None
+    return (rows, width) if np.log(width) > _usual(n, d) else None
 
 
 def most_related(X: Values) -> list[int]:
@@ -59,14 +60,14 @@ def most_related(X: Values) -> list[int]:
 def _is_heavy(rest: Values) -> bool:
     """Whether the rows that are left have longer tails than normal ones, or are skewed."""
     axes = np.linalg.svd((rest - rest.mean(axis=0)) / rest.std(axis=0), full_matrices=False)[0]
-    return bool((kurtosistest(axes).statistic > _HEAVY).any() or (np.abs(skewtest(axes).statistic) > _SKEWED).any())
+    return not have_normal_tails(axes, _HEAVY, _SKEWED)
 
 
-def _is_of_columns(X: Values, gap: float, rng: np.random.Generator) -> bool:
+def _is_of_columns(X: Values, width: float, rng: np.random.Generator) -> bool:
     """Whether the columns show as wide a gap when they have nothing to do with each other."""
     exceeded = 0
     for _ in range(_SHUFFLES):
-        exceeded += _widest(rng.permuted(X, axis=0), rng)[1] >= gap
+        exceeded += _widest(rng.permuted(X, axis=0), rng)[1] >= width
         if exceeded > _MAY_EXCEED:
             return True
     return False
@@ -89,8 +90,7 @@ def _widest(X: Values, rng: np.random.Generator) -> tuple[NDArray[np.intp], floa
     inner = np.ones((most, n), dtype=np.bool_)
     for m in range(most):
         inner[m, order[: m + 1]] = False
-    size = _distances(X, inner)[0]
-    gaps = np.sqrt(np.where(inner, np.inf, size).min(axis=1) / np.where(inner, size, 0.0).max(axis=1))
+    gaps = gap(np.sqrt(_distances(X, inner)[0]), inner)
     at = int(gaps.argmax())
     return order[: at + 1], float(gaps[at])
 

@@ -11,11 +11,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import kurtosistest, skewtest
 
 from latently.report.findings.finding import Finding
-from latently.report.findings.joint import most_related, rows_apart
-from latently.report.findings.row_numbers import RowNumbers
+from latently.report.findings.rows.gap import gap, have_normal_tails
+from latently.report.findings.rows.joint import most_related, rows_apart
+from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.study.columns import Column
 from latently.report.study.prepare import Prepared
 from latently.report.study.words import counted, cut, listed, number, short
@@ -56,13 +56,15 @@ class _Far:
     high: float
 
 
-def outliers(prepared: Prepared) -> list[Finding]:
+def outliers(prepared: Prepared, numbers: RowNumbers) -> list[Finding]:
     """The rows that a line, or a column alone, leaves far out; the clearest first.
 
     Parameters
     ----------
     prepared
         The table.
+    numbers
+        What its rows are called.
     """
     rows = prepared.sample
     places = [j for j in prepared.numeric if _varies(prepared.used[j], rows)]
@@ -75,7 +77,6 @@ def outliers(prepared: Prepared) -> list[Finding]:
     found = [far for j in range(len(places)) if (far := _alone(X[:, j], j, limit)) is not None]
     found += [far for j, k in pairs if (far := _off_line(X[:, j], X[:, k], j, k, limit)) is not None]
     columns = [prepared.used[j] for j in places]
-    numbers = RowNumbers(prepared.row_numbers)
     kept = [_finding(far, columns, rows, numbers) for far in _clearest(found)]
     return kept or _apart(columns, rows, numbers)
 
@@ -91,7 +92,7 @@ def _apart(columns: list[Column], rows: NDArray[np.int64], numbers: RowNumbers) 
     own = [int(row) for row in rows[seen[found[0]]]]
     names = tuple(cut(columns[j].name) for j in kept)
     text = (
-        f"{listed([str(numbers(row)) for row in own], 8)} {'lies' if len(own) == 1 else 'lie'} far from all others in "
+        f"{listed([numbers.named(row) for row in own], 8)} {'lies' if len(own) == 1 else 'lie'} far from all others in "
         f"{listed([columns[j].name for j in kept], 8)} together: {found[1]:.1f} times as far from their middle as the "
         "furthest of them, seen by their spread"
     )
@@ -192,16 +193,14 @@ def _far(left: Values, limit: float, heavy: float) -> tuple[NDArray[np.intp], fl
     if not scale > 0:
         return None
     size = np.abs(left) / scale
-    rows = np.argsort(-size, kind="stable")
-    rows = rows[size[rows] > limit]
-    rest = np.delete(left, rows)
+    inner = size <= limit
+    rows, rest = np.flatnonzero(~inner), left[inner]
     most = 0.15 if len(left) < _MANY else 0.02
     if not len(rows) or len(rows) > most * len(left) or rest.std() > 1.5 * scale:
         return None
-    if size[rows[-1]] < _GAP * float(np.abs(rest).max()) / scale:  # no gap: the end of a tail
+    if gap(size, inner) < _GAP or not have_normal_tails(rest, heavy, _SKEWED):  # without a gap: the end of a tail
         return None
-    if kurtosistest(rest).statistic > heavy or abs(skewtest(rest).statistic) > _SKEWED:
-        return None
+    rows = rows[np.argsort(-size[rows], kind="stable")]
     return rows, float(size[rows[0]]), 1.645 * float(rest.std())
 
 
@@ -222,8 +221,8 @@ def _finding(far: _Far, columns: list[Column], rows: NDArray[np.int64], numbers:
         x = columns[far.given]
         usual += f" where {short(x.name)} is {number(float(x.raw[own[0]]))}"
         names = (cut(y.name), cut(x.name))
-    first = f"In row {numbers(own[0])} {short(y.name)} is {value}; {usual}"
-    others = [str(numbers(row)) for row in own[1 : 1 + _SHOWN]]
+    first = f"In row {numbers.named(own[0])} {short(y.name)} is {value}; {usual}"
+    others = [numbers.named(row) for row in own[1 : 1 + _SHOWN]]
     left = len(own) - 1 - len(others)
     more = f"; {'row' if len(own) == 2 else 'rows'} {listed(others, _SHOWN)}" if others else ""
     more += f" and {counted(left, 'other')}" if left > 0 else ""
