@@ -104,6 +104,11 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     array([[ 1.,  2.], [10.,  3.]])
     """
 
+    _tags: ClassVar[dict[str, Any]] = {
+        "sparse": True,
+        "allow_nan": True,
+        "transformer_tags.preserves_dtype": ["float64", "float32"],
+    }
     _is_iterative = True
     _within = math.inf  # of models stored without it: no row is known to be too far to have been learnt
 
@@ -289,13 +294,6 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _check_rows(self, table: Table) -> None:
         n = table.X.shape[0]

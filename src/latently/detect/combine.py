@@ -1,6 +1,7 @@
 """Several detectors as one."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,9 +14,10 @@ from latently.detect.base import Detector
 from latently.detect.read import column_names, in_memory, read_table
 from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 
+@stores_parameters
 class CombinedDetector(Detector):
     """Combines detectors through the ranks, or the tail probabilities, that they give to a row.
 
@@ -49,6 +51,7 @@ class CombinedDetector(Detector):
     (1,)
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "detectors": [None, "array-like"],
         "by": [StrOptions({"ranks", "tails"})],
@@ -56,18 +59,11 @@ class CombinedDetector(Detector):
         "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
     }
 
-    def __init__(
-        self,
-        detectors: Sequence[Any] | None = None,
-        *,
-        by: Literal["ranks", "tails"] = "tails",
-        cross_fitted: bool = False,
-        contamination: float = 0.1,
-    ) -> None:
-        self.detectors = detectors
-        self.by = by
-        self.cross_fitted = cross_fitted
-        self.contamination = contamination
+    detectors: Sequence[Any] | None = None
+    _: KW_ONLY
+    by: Literal["ranks", "tails"] = "tails"
+    cross_fitted: bool = False
+    contamination: float = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -100,11 +96,6 @@ class CombinedDetector(Detector):
     def _joined(self, X: Any) -> Array:
         tails = self.tails(X)
         return np.asarray(tails.mean(axis=1) if self.by == "ranks" else np.log(tails).sum(axis=1))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {

@@ -1,5 +1,6 @@
 """Detection by reconstruction: what kernel PCA cannot say of a row."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,11 +13,12 @@ from latently.detect.support import EXPECTED_FAILURES, KERNEL_CONSTRAINTS, Kerne
 from latently.kernel.base import Array
 from latently.kernel.gram.centring import Centring
 from latently.kernel.gram.eigen import leading
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 _SHARE = 0.9  # of the variance in feature space that components explain if their number is not given
 
 
+@stores_parameters
 class KernelPCADetector(KernelDetector):
     """Reconstruction error of kernel PCA (Hoffmann, 2007): k(x, x) less the squared projections on leading components.
 
@@ -55,22 +57,13 @@ class KernelPCADetector(KernelDetector):
         "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = None,
-        coef0: float = 1.0,
-        contamination: float = 0.1,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.contamination = contamination
+    n_components: int | None = None
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = None
+    coef0: float = 1.0
+    contamination: float = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

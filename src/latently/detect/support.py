@@ -51,6 +51,11 @@ class KernelDetector(Detector):
     A subclass has the parameters kernel, degree, gamma and coef0.
     """
 
+    _tags: ClassVar[dict[str, Any]] = {
+        "pairwise": lambda model: isinstance(model.kernel, str) and model.kernel == "precomputed",
+        "sparse": True,
+    }
+
     kernel: Any
     degree: int
     gamma: Any
@@ -93,12 +98,6 @@ class KernelDetector(Detector):
             some = take(things, np.arange(min(length(things), _LOOK)))
             warn_indefinite(self._kernel(some), f"the kernel {self._kernel!r:.60}", stacklevel=6)
         return things, kernel_values(self._kernel, things)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.sparse = True
-        return tags
 
 
 @stores_parameters

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,13 +21,14 @@ from latently.kernel.gram.centring import centred
 from latently.learn.engine.blocks import for_blocks
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
+from latently.learn.estimator.tags import DeclaredTags
 
 _ROWS = 32  # of the matrix that are squared at a time, in cache
 _VALUES = 4_000_000  # path lengths in memory at a time
 
 
 @stores_parameters
-class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Isomap(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Isomap (Tenenbaum, de Silva and Langford, 2000): distances are measured along the manifold.
 
     A drop-in replacement for scikit-learn's class of the same name. Distances are lengths of the shortest paths in
@@ -79,6 +81,7 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "radius": [Interval(Real, 0, None, closed="both"), None],
@@ -221,9 +224,3 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,10 +15,11 @@ from latently.embed.inputs import read_table
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.geometry.distances import Array, pairwise
 from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.tags import DeclaredTags
 
 
 @stores_parameters
-class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PseudoEuclidean(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Two maps of dissimilarities that are no distances: of the positive and of the negative part of their spectrum.
 
     With coordinates x in the positive and z in the negative part, the squared dissimilarity of two things is
@@ -61,6 +63,7 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     25.0
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "input": [StrOptions({"dissimilarity", "squared_dissimilarity", "similarity"})],
@@ -144,12 +147,6 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
 
 
 def _warn(message: str) -> None:

@@ -200,8 +200,3 @@ class Autoencoder(CodeEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.n_components
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
-        return tags

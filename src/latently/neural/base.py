@@ -208,6 +208,11 @@ class Trainable(Fitted):
         whole = tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
         return whole if len(whole) > 1 else whole[0]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mask"
+        return tags
+
     def _drawing(self, random_state: Any) -> AbstractContextManager[None]:
         """Where draws of a `random_state` are made."""
         return self._session(int(generator(random_state).randint(2**31 - 1)))

@@ -197,11 +197,6 @@ class DomainAdversarialClassifier(NeuralClassifier):
         common: Array = self._answer(self._network().features, rows)
         return common
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
-        return tags
-
 
 def _task_loss(module: _Adversaries) -> Callable[[Batch], Tensor]:
     return lambda batch: cross_entropy(module(batch[0]), batch[1])

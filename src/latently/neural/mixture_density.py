@@ -202,7 +202,6 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
         tags.target_tags.multi_output = True
         return tags
 

@@ -153,11 +153,6 @@ class PretextEncoder(_PretextFitted, ClassNamePrefixFeaturesOutMixin, Transforme
     def _n_features_out(self) -> int:
         return self.n_components
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
-        return tags
-
 
 def _pretext(module: nn.Module) -> Task:
     def loss(batch: tuple[Tensor, ...]) -> Tensor:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,14 +101,8 @@ class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     ordinal: Mapping[str, Sequence[Plain]] | None = None
     schema: Schema | None = None
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "string": True, "categorical": True}
     _row_verbs = ("transform", "inverse_transform")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
     # learning
 

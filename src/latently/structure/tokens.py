@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils._param_validation import Interval
 
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 
 
 def is_token_list(item: Any) -> bool:
@@ -33,6 +34,7 @@ def word_shape(token: str) -> str:
     return re.sub(r"(.)\1{2,}", r"\1\1", shape)
 
 
+@stores_parameters
 class TokenFeatures(TransformerMixin, BaseEstimator):
     """Features of tokens: the word, its shape, prefixes and suffixes, and the words around it.
 
@@ -69,22 +71,13 @@ class TokenFeatures(TransformerMixin, BaseEstimator):
         "lowercase": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_columns: int = 2**16,
-        prefixes: int = 3,
-        suffixes: int = 3,
-        window: int = 1,
-        shape: bool = True,
-        lowercase: bool = True,
-    ) -> None:
-        self.n_columns = n_columns
-        self.prefixes = prefixes
-        self.suffixes = suffixes
-        self.window = window
-        self.shape = shape
-        self.lowercase = lowercase
+    _: KW_ONLY
+    n_columns: int = 2**16
+    prefixes: int = 3
+    suffixes: int = 3
+    window: int = 1
+    shape: bool = True
+    lowercase: bool = True
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

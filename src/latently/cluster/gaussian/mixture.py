@@ -205,12 +205,6 @@ class GaussianMixture(
         """Fit, then give the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    def __sklearn_tags__(self) -> Any:
-        """NaN is a missing value."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[FloatArray, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)
         if reset:

@@ -259,11 +259,6 @@ class TableMixture(
         check_is_fitted(self)
         return self.model_, self.parameters_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _expected_failed_checks(self) -> dict[str, str]:
         if self._k == 1:
             return {}

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,13 +23,14 @@ from latently.kernel.gram.expansion import Expansion
 from latently.kernel.gram.values import gram
 from latently.kernel.vector import RBF, reads_tables
 from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.tags import DeclaredTags
 
 _NAMES = {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}
 _SINGLE = 1e-5  # what is rounding in the eigenvalues of a matrix that was computed in single precision
 
 
 @stores_parameters
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis in the feature space of a kernel.
 
     A drop-in replacement for scikit-learn's class of the same name. A kernel that is not positive semi-definite is
@@ -97,6 +99,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     True
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "kernel": [StrOptions(_NAMES), Kernel, callable],
@@ -292,9 +295,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"check_array_api_input": "inverse_transform needs fit_inverse_transform=True, as in scikit-learn"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags

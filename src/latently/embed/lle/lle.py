@@ -23,10 +23,11 @@ from latently.geometry.distances import Array
 from latently.kernel.gram.eigen import signed
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
+from latently.learn.estimator.tags import DeclaredTags
 
 
 @stores_parameters
-class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LocallyLinearEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Locally linear embedding (Roweis and Saul, 2000): rows are the same means of their neighbours in the map.
 
     A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too. "hessian" follows
@@ -76,6 +77,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -178,11 +180,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _on_the_spot(graph: sparse.csr_array, weights: sparse.csr_array) -> sparse.csr_array:

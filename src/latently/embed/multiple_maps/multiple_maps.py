@@ -22,10 +22,11 @@ from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import generator
+from latently.learn.estimator.tags import DeclaredTags
 
 
 @stores_parameters
-class MultipleMapsTSNE(BaseEstimator):
+class MultipleMapsTSNE(DeclaredTags, BaseEstimator):
     """Multiple maps t-SNE (van der Maaten and Hinton 2012): several maps, and a share of every point in each.
 
     Similarities need not be transitive: "bank" is close to "money" and to "river", which are far from one another. In
@@ -85,6 +86,10 @@ class MultipleMapsTSNE(BaseEstimator):
     ((2, 5, 2), array([1., 1., 1., 1., 1.]))
     """
 
+    _tags: ClassVar[dict[str, Any]] = {
+        "pairwise": lambda model: "precomputed" in (model.metric, model.affinity),
+        "sparse": True,
+    }
     _EXPLORATION_MAX_ITER: ClassVar[int] = 250
     _N_ITER_CHECK: ClassVar[int] = 50
 
@@ -183,12 +188,6 @@ class MultipleMapsTSNE(BaseEstimator):
             Phase(early, self.early_exaggeration, 0.8, first, patience),
             Phase(self.max_iter - early, 1.0, 0.8, then, patience),
         ]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = "precomputed" in (self.metric, self.affinity)
-        tags.input_tags.sparse = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_row_order_does_not_matter": "maps start at random places, drawn in the order of the rows"}

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,11 +20,17 @@ from latently.geometry.neighbours import nearest
 from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.tags import DeclaredTags
 
 
-class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class NeighbourEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A map made by descending a divergence between neighbourhoods."""
 
+    _tags: ClassVar[dict[str, Any]] = {
+        "pairwise": lambda model: model.metric == "precomputed",
+        "sparse": True,
+        "transformer_tags.preserves_dtype": [],
+    }
     _EXPLORATION_MAX_ITER: int = 250  # iterations of early exaggeration
     _N_ITER_CHECK: int = 50  # iterations from one look at the divergence to the next
 
@@ -133,10 +139,3 @@ class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = []  # maps are of single precision, as scikit-learn's
-        return tags

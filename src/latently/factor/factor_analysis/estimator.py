@@ -1,5 +1,6 @@
 """Factor analysis as an estimator."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -23,7 +24,7 @@ from latently.factor.linear_gaussian import LinearGaussian
 from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
 from latently.factor.signs import flipped
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -31,6 +32,7 @@ Array = NDArray[Any]
 Rotation = Literal["varimax", "quartimax", "promax"]
 
 
+@stores_parameters
 class FactorAnalysis(
     GaussianAnswers, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -84,6 +86,7 @@ class FactorAnalysis(
     (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 0.9]))
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 0, None, closed="left"), None],
         "tol": [Interval(Real, 0.0, None, closed="left")],
@@ -96,28 +99,16 @@ class FactorAnalysis(
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        tol: float = 1e-2,
-        copy: bool = True,
-        max_iter: int = 1000,
-        noise_variance_init: ArrayLike | None = None,
-        svd_method: Literal["randomized", "lapack"] = "randomized",
-        iterated_power: int = 3,
-        rotation: Rotation | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.copy = copy
-        self.max_iter = max_iter
-        self.noise_variance_init = noise_variance_init
-        self.svd_method = svd_method
-        self.iterated_power = iterated_power
-        self.rotation = rotation
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    tol: float = 1e-2
+    copy: bool = True
+    max_iter: int = 1000
+    noise_variance_init: ArrayLike | None = None
+    svd_method: Literal["randomized", "lapack"] = "randomized"
+    iterated_power: int = 3
+    rotation: Rotation | None = None
+    random_state: Any = 0
 
     # learning
 
@@ -234,11 +225,6 @@ class FactorAnalysis(
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def rotated(components: Array, rotation: str | None) -> tuple[Array, Array]:

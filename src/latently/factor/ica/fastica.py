@@ -1,6 +1,7 @@
 """FastICA: a fixed point of a nonlinear contrast."""
 
 import warnings
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -16,8 +17,10 @@ from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, whitening_of
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 
 
+@stores_parameters
 class FastICA(IndependentComponents):
     """Independent components by fixed points of a nonlinear contrast.
 
@@ -84,30 +87,17 @@ class FastICA(IndependentComponents):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        algorithm: Literal["parallel", "deflation"] = "parallel",
-        whiten: Any = "unit-variance",
-        fun: str | Nonlinearity = "logcosh",
-        fun_args: dict[str, Any] | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-4,
-        w_init: ArrayLike | None = None,
-        whiten_solver: Literal["eigh", "svd"] = "svd",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.whiten = whiten
-        self.fun = fun
-        self.fun_args = fun_args
-        self.max_iter = max_iter
-        self.tol = tol
-        self.w_init = w_init
-        self.whiten_solver = whiten_solver
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    algorithm: Literal["parallel", "deflation"] = "parallel"
+    whiten: Any = "unit-variance"
+    fun: str | Nonlinearity = "logcosh"
+    fun_args: dict[str, Any] | None = None
+    max_iter: int = 200
+    tol: float = 1e-4
+    w_init: ArrayLike | None = None
+    whiten_solver: Literal["eigh", "svd"] = "svd"
+    random_state: Any = None
 
     def _whitening(self, reduce: Any) -> Whitening:
         if self.whiten:

@@ -1,5 +1,6 @@
 """InfoMax: maximum likelihood of independent sources."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -15,8 +16,10 @@ from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 
 
+@stores_parameters
 class InfoMax(IndependentComponents):
     """Independent components by maximum likelihood, which is maximum transfer of information.
 
@@ -77,24 +80,14 @@ class InfoMax(IndependentComponents):
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        algorithm: Literal["quasi-newton", "natural-gradient"] = "quasi-newton",
-        extended: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-7,
-        w_init: ArrayLike | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.extended = extended
-        self.max_iter = max_iter
-        self.tol = tol
-        self.w_init = w_init
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    algorithm: Literal["quasi-newton", "natural-gradient"] = "quasi-newton"
+    extended: bool = True
+    max_iter: int = 500
+    tol: float = 1e-7
+    w_init: ArrayLike | None = None
+    random_state: Any = None
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         solve = quasi_newton if self.algorithm == "quasi-newton" else natural_gradient

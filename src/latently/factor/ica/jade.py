@@ -1,5 +1,6 @@
 """JADE: a rotation that makes all fourth-order cumulant matrices diagonal."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,8 +12,10 @@ from latently.factor.ica.joint.cumulants import cumulant_matrices, kurtosis_of
 from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 
 
+@stores_parameters
 class JADE(IndependentComponents):
     """Independent components by joint diagonalisation of cumulant matrices.
 
@@ -59,10 +62,10 @@ class JADE(IndependentComponents):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, n_components: int | None = None, *, tol: float = 1e-8, max_iter: int = 100) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: int | None = None
+    _: KW_ONLY
+    tol: float = 1e-8
+    max_iter: int = 100
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         Q = cumulant_matrices(data)

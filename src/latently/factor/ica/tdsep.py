@@ -1,6 +1,7 @@
 """TDSEP: a rotation that makes correlations at several lags diagonal."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,8 +15,10 @@ from latently.factor.ica.joint.lagged import LaggedProducts, geometric_lags, spe
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, inverse_root
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import stores_parameters
 
 
+@stores_parameters
 class TDSEP(IndependentComponents):
     """Independent components of time series, separated by their spectra (also known as SOBI).
 
@@ -70,18 +73,11 @@ class TDSEP(IndependentComponents):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        lags: int | Sequence[int] | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 100,
-    ) -> None:
-        self.n_components = n_components
-        self.lags = lags
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: int | None = None
+    _: KW_ONLY
+    lags: int | Sequence[int] | None = None
+    tol: float = 1e-8
+    max_iter: int = 100
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         lags = self._steps(data.n_rows)

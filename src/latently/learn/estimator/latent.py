@@ -188,11 +188,6 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
             return {}
         return {"law_merge_equals_fit_on_both": "rows keep the responsibilities that each model gave them"}
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_missing
-        return tags
-
 
 def permuted(stats: Any, order: Any) -> Any:
     """Statistics with their components in another order: every array that has one entry for each of them.

@@ -1,7 +1,8 @@
 """What an estimator of components can answer once it can say log p(x, component): memberships, densities, criteria."""
 
 from collections.abc import Callable
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import entr
@@ -14,13 +15,14 @@ from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import check_fitted, read_rows
+from latently.learn.estimator.tags import DeclaredTags
 
 # Multiplications that are not worth waking a thread for, and rows that a thread should have at least.
 _ONE_CALL, _LEAST_ROWS = 1 << 18, 256
 _BLOCK = 256
 
 
-class MembershipMixin:
+class MembershipMixin(DeclaredTags):
     """Memberships, densities and criteria.
 
     A subclass gives `_joint(X)`, log p(x_i, component k) (n, k) of rows (n, d), and `_n_parameters()`, how many
@@ -28,6 +30,7 @@ class MembershipMixin:
     """
 
     _takes_missing = False
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": attrgetter("_takes_missing")}
 
     def predict(self, X: Any) -> Array:
         """Most probable component of each row."""

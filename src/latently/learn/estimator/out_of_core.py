@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Final
 from latently.data.sources.chunks import ChunkSource, is_dask, is_out_of_core
 from latently.data.stored.source import StoredSource
 from latently.learn.estimator.answers import answered
+from latently.learn.estimator.tags import DeclaredTags
 
 
-class OutOfCoreMixin:
+class OutOfCoreMixin(DeclaredTags):
     """Base of estimators that take tables that are not in memory: files, patterns, sources of chunks, Dask collections.
 
     `fit` and `partial_fit` are given a `ChunkSource` in place of such a table, with weights and targets in its chunks

@@ -123,6 +123,7 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     array([0., 2.])
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"target_tags.multi_output": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TREE_CONSTRAINTS,
         "criterion": [NUMBER_CRITERIA],
@@ -134,11 +135,6 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     criterion: Criterion = "squared_error"
     leaf: Literal["mean", "linear"] = "mean"
     smoothing: float = 15.0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     @classmethod
     def m5(cls, min_samples_leaf: int = 4, **params: Any) -> Self:
