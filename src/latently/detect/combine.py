@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.base import Detector
 from latently.detect.read import column_names, in_memory, read_table
 from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, Flag, checked, stores_parameters
 
 
 @stores_parameters
@@ -52,18 +52,12 @@ class CombinedDetector(Detector):
     """
 
     _tags: ClassVar[dict[str, Any]] = {"sparse": True}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "detectors": [None, "array-like"],
-        "by": [StrOptions({"ranks", "tails"})],
-        "cross_fitted": ["boolean"],
-        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
-    }
 
-    detectors: Sequence[Any] | None = None
+    detectors: Annotated[Sequence[Any] | None, None, "array-like"] = None
     _: KW_ONLY
-    by: Literal["ranks", "tails"] = "tails"
-    cross_fitted: bool = False
-    contamination: float = 0.1
+    by: Annotated[Literal["ranks", "tails"], CHOICES] = "tails"
+    cross_fitted: Flag = False
+    contamination: Annotated[float, Interval(Real, 0.0, 0.5, closed="right")] = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

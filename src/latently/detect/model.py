@@ -3,7 +3,7 @@
 from copy import copy
 from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -18,7 +18,7 @@ from latently.detect.reasons.model import Asked
 from latently.detect.reasons.words import explained_rows
 from latently.distributions.base import Distribution
 from latently.kernel.base import Array, length
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Flag, checked, stores_parameters
 from latently.learn.estimator.table import adopt_columns, read_rows
 
 
@@ -62,16 +62,11 @@ class ModelDetector(Detector):
     """
 
     _tags: ClassVar[dict[str, Any]] = {"allow_nan": True}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [None, BaseEstimator, Distribution],
-        "refit": ["boolean"],
-        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
-    }
 
-    model: Any = None
+    model: Annotated[Any, None, BaseEstimator, Distribution] = None
     _: KW_ONLY
-    refit: bool = True
-    contamination: float = 0.1
+    refit: Flag = True
+    contamination: Annotated[float, Interval(Real, 0.0, 0.5, closed="right")] = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -4,12 +4,12 @@ import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.embed.kernel_pca.components import Solving, from_all_rows
@@ -19,7 +19,7 @@ from latently.geometry.distances import Array
 from latently.geometry.graph import components, joined, shortest_paths, undirected
 from latently.kernel.gram.centring import centred
 from latently.learn.engine.blocks import for_blocks
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
 from latently.learn.estimator.tags import DeclaredTags
 
@@ -82,38 +82,22 @@ class Isomap(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     """
 
     _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "radius": [Interval(Real, 0, None, closed="both"), None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "eigen_solver": [StrOptions({"auto", "arpack", "dense"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "path_method": [StrOptions({"auto", "FW", "D"})],
-        "neighbors_algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
-        "n_jobs": [Integral, None],
-        "p": [Interval(Real, 1, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
 
     _: KW_ONLY
-    n_neighbors: int | None = 5
-    radius: float | None = None
-    n_components: int = 2
-    eigen_solver: Literal["auto", "arpack", "dense"] = "auto"
-    tol: float = 0
-    max_iter: int | None = None
-    path_method: Literal["auto", "FW", "D"] = "auto"
-    neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto"
-    n_jobs: int | None = None
-    metric: Any = "minkowski"
-    p: float = 2
-    metric_params: dict[str, Any] | None = None
-    n_landmarks: int | None = None
-    random_state: Any = None
+    n_neighbors: Annotated[int | None, COUNT, None] = 5
+    radius: Annotated[float | None, Interval(Real, 0, None, closed="both"), None] = None
+    n_components: Count = 2
+    eigen_solver: Annotated[Literal["auto", "arpack", "dense"], CHOICES] = "auto"
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
+    max_iter: Annotated[int | None, COUNT, None] = None
+    path_method: Annotated[Literal["auto", "FW", "D"], CHOICES] = "auto"
+    neighbors_algorithm: Annotated[Literal["auto", "brute", "kd_tree", "ball_tree"], CHOICES] = "auto"
+    n_jobs: Annotated[int | None, Integral, None] = None
+    metric: Annotated[Any, str, callable] = "minkowski"
+    p: Annotated[float, Interval(Real, 1, None, closed="left")] = 2
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    n_landmarks: Annotated[int | None, Interval(Integral, 2, None, closed="left"), None] = None
+    random_state: Seed = None
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

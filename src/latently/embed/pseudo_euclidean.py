@@ -2,19 +2,17 @@
 
 import warnings
 from dataclasses import KW_ONLY
-from numbers import Integral
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.embed.inputs import read_table
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.geometry.distances import Array, pairwise
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, checked, stores_parameters
 from latently.learn.estimator.tags import DeclaredTags
 
 
@@ -64,18 +62,12 @@ class PseudoEuclidean(DeclaredTags, ClassNamePrefixFeaturesOutMixin, Transformer
     """
 
     _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "input": [StrOptions({"dissimilarity", "squared_dissimilarity", "similarity"})],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-    }
 
-    n_components: int | None = 2
+    n_components: Annotated[int | None, COUNT, None] = 2
     _: KW_ONLY
-    input: Literal["dissimilarity", "squared_dissimilarity", "similarity"] = "dissimilarity"
-    metric: Any = "precomputed"
-    metric_params: dict[str, Any] | None = None
+    input: Annotated[Literal["dissimilarity", "squared_dissimilarity", "similarity"], CHOICES] = "dissimilarity"
+    metric: Annotated[Any, str, callable] = "precomputed"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the maps; see `fit_transform`."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils._param_validation import Interval
 
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Flag, Whole, checked, stores_parameters
 
 
 def is_token_list(item: Any) -> bool:
@@ -62,22 +62,13 @@ class TokenFeatures(TransformerMixin, BaseEstimator):
     ['word=dog', 'shape=xx', 'prefix=d', 'suffix=g', 'suffix=og', '-1=the', '+1=<end>']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_columns": [Interval(Integral, 1, 2**31 - 1, closed="both")],
-        "prefixes": [Interval(Integral, 0, None, closed="left")],
-        "suffixes": [Interval(Integral, 0, None, closed="left")],
-        "window": [Interval(Integral, 0, None, closed="left")],
-        "shape": ["boolean"],
-        "lowercase": ["boolean"],
-    }
-
     _: KW_ONLY
-    n_columns: int = 2**16
-    prefixes: int = 3
-    suffixes: int = 3
-    window: int = 1
-    shape: bool = True
-    lowercase: bool = True
+    n_columns: Annotated[int, Interval(Integral, 1, 2**31 - 1, closed="both")] = 2**16
+    prefixes: Whole = 3
+    suffixes: Whole = 3
+    window: Whole = 1
+    shape: Flag = True
+    lowercase: Flag = True
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

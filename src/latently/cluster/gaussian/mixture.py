@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.gaussian.fit import GaussianTask, start_from
@@ -32,7 +31,16 @@ from latently.learn.engine.em import Hook
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import Labels, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
-from latently.learn.estimator.parameters import COMPONENT_CONSTRAINTS, checked, stores_parameters
+from latently.learn.estimator.parameters import (
+    NON_NEGATIVE,
+    Count,
+    Flag,
+    Seed,
+    Verbose,
+    Whole,
+    checked,
+    stores_parameters,
+)
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -134,46 +142,29 @@ class GaussianMixture(
     array([1, 0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMPONENT_CONSTRAINTS,
-        "covariance_type": [StrOptions(set(KINDS))],
-        "reg_covar": [Interval(Real, 0.0, None, closed="left")],
-        "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
-        "weights_init": ["array-like", None],
-        "means_init": ["array-like", None],
-        "precisions_init": ["array-like", None],
-        "warm_start": ["boolean"],
-        "verbose_interval": [Interval(Integral, 1, None, closed="left")],
-        "prior": [Mapping, None],
-        "fixed": [Mapping, None],
-        "bounds": [Mapping, None],
-        "tied": [Mapping, None],
-        "method": [StrOptions({"em", "gradient"})],
-    }
-
     _takes_missing = True
     _is_iterative = True
 
-    n_components: int = 1
+    n_components: Count = 1
     _: KW_ONLY
-    covariance_type: Kind = "full"
-    tol: float = 1e-3
-    reg_covar: float = 1e-6
-    max_iter: int = 100
-    n_init: int = 1
-    init_params: str = "kmeans"
-    weights_init: Any = None
-    means_init: Any = None
-    precisions_init: Any = None
-    random_state: Any = None
-    warm_start: bool = False
-    verbose: int = 0
-    verbose_interval: int = 10
-    prior: Mapping[str, Any] | None = None
-    fixed: Mapping[str, Any] | None = None
-    bounds: Mapping[str, Any] | None = None
-    tied: Mapping[str, Any] | None = None
-    method: str = "em"
+    covariance_type: Annotated[Kind, StrOptions(set(KINDS))] = "full"
+    tol: Annotated[float, NON_NEGATIVE] = 1e-3
+    reg_covar: Annotated[float, NON_NEGATIVE] = 1e-6
+    max_iter: Whole = 100
+    n_init: Count = 1
+    init_params: Annotated[str, StrOptions({"kmeans", "random", "random_from_data", "k-means++"})] = "kmeans"
+    weights_init: Annotated[Any, "array-like", None] = None
+    means_init: Annotated[Any, "array-like", None] = None
+    precisions_init: Annotated[Any, "array-like", None] = None
+    random_state: Seed = None
+    warm_start: Flag = False
+    verbose: Verbose = 0
+    verbose_interval: Count = 10
+    prior: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    fixed: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    bounds: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    tied: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    method: Annotated[str, StrOptions({"em", "gradient"})] = "em"
 
     @checked
     def fit(

@@ -4,7 +4,7 @@ import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -22,7 +22,7 @@ from latently.kernel.gram.eigen import ROUNDING, Solver
 from latently.kernel.gram.expansion import Expansion
 from latently.kernel.gram.values import gram
 from latently.kernel.vector import RBF, reads_tables
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Flag, Seed, checked, stores_parameters
 from latently.learn.estimator.tags import DeclaredTags
 
 _NAMES = {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}
@@ -100,46 +100,26 @@ class KernelPCA(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     """
 
     _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [StrOptions(_NAMES), Kernel, callable],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
-        "degree": [Interval(Real, 0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "kernel_params": [dict, None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "fit_inverse_transform": ["boolean"],
-        "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
-        "remove_zero_eig": ["boolean"],
-        "random_state": ["random_state"],
-        "copy_X": ["boolean"],
-        "n_jobs": [None, Integral],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "pre_image": [StrOptions({"ridge", "fixed_point"})],
-    }
 
-    n_components: int | None = None
+    n_components: Annotated[int | None, COUNT, None] = None
     _: KW_ONLY
-    kernel: Any = "linear"
-    gamma: float | None = None
-    degree: float = 3
-    coef0: float = 1
-    kernel_params: dict[str, Any] | None = None
-    alpha: float = 1.0
-    fit_inverse_transform: bool = False
-    eigen_solver: Solver = "auto"
-    tol: float = 0
-    max_iter: int | None = None
-    iterated_power: Any = "auto"
-    remove_zero_eig: bool = False
-    random_state: Any = None
-    copy_X: bool = True  # noqa: N815 - the name that scikit-learn has
-    n_jobs: int | None = None
-    n_landmarks: int | None = None
-    pre_image: Literal["ridge", "fixed_point"] = "ridge"
+    kernel: Annotated[Any, StrOptions(_NAMES), Kernel, callable] = "linear"
+    gamma: Annotated[float | None, Interval(Real, 0, None, closed="left"), None] = None
+    degree: Annotated[float, Interval(Real, 0, None, closed="left")] = 3
+    coef0: Annotated[float, Interval(Real, None, None, closed="neither")] = 1
+    kernel_params: Annotated[dict[str, Any] | None, dict, None] = None
+    alpha: Annotated[float, Interval(Real, 0, None, closed="left")] = 1.0
+    fit_inverse_transform: Flag = False
+    eigen_solver: Annotated[Solver, StrOptions({"auto", "dense", "arpack", "randomized"})] = "auto"
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
+    max_iter: Annotated[int | None, COUNT, None] = None
+    iterated_power: Annotated[Any, Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})] = "auto"
+    remove_zero_eig: Flag = False
+    random_state: Seed = None
+    copy_X: Flag = True  # noqa: N815 - the name that scikit-learn has
+    n_jobs: Annotated[int | None, None, Integral] = None
+    n_landmarks: Annotated[int | None, COUNT, None] = None
+    pre_image: Annotated[Literal["ridge", "fixed_point"], CHOICES] = "ridge"
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

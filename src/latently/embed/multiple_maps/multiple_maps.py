@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,7 +20,7 @@ from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squar
 from latently.geometry.distances import Array
 from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, Seed, Verbose, checked, stores_parameters
 from latently.learn.estimator.table import generator
 from latently.learn.estimator.tags import DeclaredTags
 
@@ -93,36 +93,20 @@ class MultipleMapsTSNE(DeclaredTags, BaseEstimator):
     _EXPLORATION_MAX_ITER: ClassVar[int] = 250
     _N_ITER_CHECK: ClassVar[int] = 50
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_maps": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "perplexity": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "affinity": [StrOptions({"perplexity", "precomputed"})],
-        "early_exaggeration": [Interval(Real, 1, None, closed="left")],
-        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "init": [StrOptions({"random"}), np.ndarray],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-    }
-
-    n_maps: int = 2
+    n_maps: Count = 2
     _: KW_ONLY
-    n_components: int = 2
-    perplexity: Any = 30.0
-    affinity: str = "perplexity"
-    early_exaggeration: float = 1.0
-    learning_rate: Any = "auto"
-    max_iter: int = 1000
-    metric: Any = "euclidean"
-    metric_params: dict[str, Any] | None = None
-    init: Any = "random"
-    verbose: int = 0
-    random_state: Any = None
-    n_jobs: int | None = None
+    n_components: Count = 2
+    perplexity: Annotated[Any, Interval(Real, 0, None, closed="neither"), "array-like"] = 30.0
+    affinity: Annotated[str, StrOptions({"perplexity", "precomputed"})] = "perplexity"
+    early_exaggeration: Annotated[float, Interval(Real, 1, None, closed="left")] = 1.0
+    learning_rate: Annotated[Any, StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")] = "auto"
+    max_iter: Count = 1000
+    metric: Annotated[Any, str, callable] = "euclidean"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    init: Annotated[Any, StrOptions({"random"}), np.ndarray] = "random"
+    verbose: Verbose = 0
+    random_state: Seed = None
+    n_jobs: Annotated[int | None, None, Integral] = None
 
     @checked
     def fit(self, X: Any, y: Any = None, *, on_iteration: Callable[[MapStep], Any] | None = None) -> Self:

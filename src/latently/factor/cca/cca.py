@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import ChunkSource
@@ -31,7 +31,7 @@ from latently.factor.cca.limits import check_rank, check_rows, view_name
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
 from latently.factor.moments import few_threads, less, moments_of
 from latently.factor.rows import read_table
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, Count, Flag, checked, stores_parameters
 from latently.learn.estimator.table import read_source
 from latently.learn.estimator.tags import DeclaredTags
 
@@ -97,24 +97,15 @@ class CCA(DeclaredTags, CanonicalAnswers, MultiOutputMixin, RegressorMixin, Tran
         "target_tags.required": True,
         "allow_nan": True,
     }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "scale": ["boolean"],
-        "reg": [Interval(Real, 0, 1, closed="both"), "array-like"],
-        "solver": [StrOptions({"auto", "qr", "moments"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "copy": ["boolean"],
-    }
 
-    n_components: int = 2
+    n_components: Count = 2
     _: KW_ONLY
-    scale: bool = True
-    reg: float | Sequence[float] = 0.0
-    solver: Literal["auto", "qr", "moments"] = "auto"
-    max_iter: int = 500
-    tol: float = 1e-6
-    copy: bool = True
+    scale: Flag = True
+    reg: Annotated[float | Sequence[float], Interval(Real, 0, 1, closed="both"), "array-like"] = 0.0
+    solver: Annotated[Literal["auto", "qr", "moments"], CHOICES] = "auto"
+    max_iter: Count = 500
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-6
+    copy: Flag = True
 
     # learning
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from latently.kernel import RBF, Kernel, Linear, Polynomial
 from latently.kernel.base import length
 from latently.kernel.gram import IncompleteCholesky, Nystroem, incomplete_cholesky, nystroem
 from latently.kernel.vector import VectorKernel
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import read_rows
 from latently.learn.estimator.tags import DeclaredTags
 
@@ -89,24 +89,15 @@ class KernelCCA(DeclaredTags, RegressorMixin, TransformerMixin, BaseEstimator):
         "target_tags.required": True,
         "target_tags.multi_output": True,
     }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(_NAMED)), Kernel, list, tuple],
-        "reg": [Interval(Real, 0, 1, closed="both"), "array-like", None],
-        "approximation": [StrOptions({"cholesky", "nystroem"})],
-        "max_features": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, 1, closed="left")],
-        "random_state": ["random_state"],
-    }
 
-    n_components: int = 1
+    n_components: Count = 1
     _: KW_ONLY
-    kernel: Named | Kernel | Sequence[Named | Kernel] = "rbf"
-    reg: float | Sequence[float] | None = None
-    approximation: Literal["cholesky", "nystroem"] = "cholesky"
-    max_features: int = 300
-    tol: float = 1e-6
-    random_state: Any = None
+    kernel: Annotated[Named | Kernel | Sequence[Named | Kernel], StrOptions(set(_NAMED)), Kernel, list, tuple] = "rbf"
+    reg: Annotated[float | Sequence[float] | None, Interval(Real, 0, 1, closed="both"), "array-like", None] = None
+    approximation: Annotated[Literal["cholesky", "nystroem"], CHOICES] = "cholesky"
+    max_features: Count = 300
+    tol: Annotated[float, Interval(Real, 0, 1, closed="left")] = 1e-6
+    random_state: Seed = None
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -1,8 +1,8 @@
 """Factor analysis as an estimator."""
 
 from dataclasses import KW_ONLY
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Integral
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,16 @@ from latently.factor.linear_gaussian import LinearGaussian
 from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
 from latently.factor.signs import flipped
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import (
+    CHOICES,
+    NON_NEGATIVE,
+    Count,
+    Flag,
+    Seed,
+    Whole,
+    checked,
+    stores_parameters,
+)
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -87,28 +96,17 @@ class FactorAnalysis(
     """
 
     _tags: ClassVar[dict[str, Any]] = {"allow_nan": True}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 0, None, closed="left"), None],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "copy": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "noise_variance_init": ["array-like", None],
-        "svd_method": [StrOptions({"randomized", "lapack"})],
-        "iterated_power": [Interval(Integral, 0, None, closed="left")],
-        "rotation": [StrOptions({"varimax", "quartimax", "promax"}), None],
-        "random_state": ["random_state"],
-    }
 
-    n_components: int | None = None
+    n_components: Annotated[int | None, Interval(Integral, 0, None, closed="left"), None] = None
     _: KW_ONLY
-    tol: float = 1e-2
-    copy: bool = True
-    max_iter: int = 1000
-    noise_variance_init: ArrayLike | None = None
-    svd_method: Literal["randomized", "lapack"] = "randomized"
-    iterated_power: int = 3
-    rotation: Rotation | None = None
-    random_state: Any = 0
+    tol: Annotated[float, NON_NEGATIVE] = 1e-2
+    copy: Flag = True
+    max_iter: Count = 1000
+    noise_variance_init: Annotated[ArrayLike | None, "array-like", None] = None
+    svd_method: Annotated[Literal["randomized", "lapack"], CHOICES] = "randomized"
+    iterated_power: Whole = 3
+    rotation: Annotated[Rotation | None, StrOptions({"varimax", "quartimax", "promax"}), None] = None
+    random_state: Seed = 0
 
     # learning
 

@@ -1,18 +1,16 @@
 """JADE: a rotation that makes all fourth-order cumulant matrices diagonal."""
 
 from dataclasses import KW_ONLY
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from latently.factor.ica.base import IndependentComponents, Separation
 from latently.factor.ica.joint.cumulants import cumulant_matrices, kurtosis_of
 from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import COUNT, NON_NEGATIVE, Count, stores_parameters
 
 
 @stores_parameters
@@ -56,16 +54,11 @@ class JADE(IndependentComponents):
 
     _needs = "sources with a kurtosis unlike that of a Gaussian one"
     _is_iterative = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    n_components: int | None = None
+    n_components: Annotated[int | None, COUNT, None] = None
     _: KW_ONLY
-    tol: float = 1e-8
-    max_iter: int = 100
+    tol: Annotated[float, NON_NEGATIVE] = 1e-8
+    max_iter: Count = 100
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         Q = cumulant_matrices(data)

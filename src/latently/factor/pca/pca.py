@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few, warn_rank
 from latently.factor.pca.solvers import Spectrum
 from latently.factor.rows import each_row, read_table, verified
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, Count, Flag, Seed, checked, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -105,37 +105,27 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
         "transformer_tags.preserves_dtype": ["float64", "float32"],
     }
     _takes_sparse = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [
-            Interval(Integral, 0, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle", "held-out", "relevant"}),
-            None,
-        ],
-        "copy": ["boolean"],
-        "whiten": ["boolean"],
-        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "power"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
-        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
-        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": ["random_state"],
-        "robust": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    n_components: int | float | str | None = None
+    n_components: Annotated[
+        int | float | str | None,
+        Interval(Integral, 0, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="neither"),
+        StrOptions({"mle", "held-out", "relevant"}),
+        None,
+    ] = None
     _: KW_ONLY
-    copy: bool = True
-    whiten: bool = False
-    svd_solver: Solver = "auto"
-    tol: float = 0.0
-    iterated_power: int | Literal["auto"] = "auto"
-    n_oversamples: int = 10
-    power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto"
-    random_state: Any = None
-    robust: bool = False
-    max_iter: int = 1000
+    copy: Flag = True
+    whiten: Flag = False
+    svd_solver: Annotated[Solver, StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "power"})] = (
+        "auto"
+    )
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0.0
+    iterated_power: Annotated[int | Literal["auto"], CHOICES, Interval(Integral, 0, None, closed="left")] = "auto"
+    n_oversamples: Count = 10
+    power_iteration_normalizer: Annotated[Literal["auto", "QR", "LU", "none"], CHOICES] = "auto"
+    random_state: Seed = None
+    robust: Flag = False
+    max_iter: Count = 1000
 
     # learning
 

@@ -37,7 +37,6 @@ class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
 
     _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "sparse": True}
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _most_bins: ClassVar[int] = TREE_BINS
     criterion: Any
     _class_counts: Any  # number of classes of each output, ones for a regression

@@ -1,22 +1,21 @@
 """Regression trees."""
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from warnings import warn
 
 import numpy as np
 import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import StrOptions
 
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import CHOICES, NON_NEGATIVE, stores_parameters
 from latently.predict.scores import RegressorScore
 from latently.predict.tree import m5
 from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, number_targets, read_numbers
 from latently.predict.tree.model import answers, leaf_targets
-from latently.predict.tree.parameters import NUMBER_CRITERIA, REAL_0, TREE_CONSTRAINTS
+from latently.predict.tree.parameters import NUMBER_CRITERIA
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -124,17 +123,11 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     """
 
     _tags: ClassVar[dict[str, Any]] = {"target_tags.multi_output": True}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TREE_CONSTRAINTS,
-        "criterion": [NUMBER_CRITERIA],
-        "leaf": [StrOptions({"mean", "linear"})],
-        "smoothing": [REAL_0],
-    }
 
     _: KW_ONLY
-    criterion: Criterion = "squared_error"
-    leaf: Literal["mean", "linear"] = "mean"
-    smoothing: float = 15.0
+    criterion: Annotated[Criterion, NUMBER_CRITERIA] = "squared_error"
+    leaf: Annotated[Literal["mean", "linear"], CHOICES] = "mean"
+    smoothing: Annotated[float, NON_NEGATIVE] = 15.0
 
     @classmethod
     def m5(cls, min_samples_leaf: int = 4, **params: Any) -> Self:

@@ -37,7 +37,6 @@ class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
 
     _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "sparse": True, "target_tags.multi_output": True}
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _tree_class: ClassVar[Any]
     criterion: Any
     _most_bins: ClassVar[int] = MOST_BINS
