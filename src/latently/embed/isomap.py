@@ -3,15 +3,14 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
 from latently.embed.neighbourhoods import Neighbourhoods, check_one_of, euclidean_or, read_neighbourly
@@ -21,14 +20,13 @@ from latently.kernel.gram.centring import centred
 from latently.learn.engine.blocks import for_blocks
 from latently.learn.estimator.parameters import CHOICES, COUNT, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
-from latently.learn.estimator.tags import DeclaredTags
 
 _ROWS = 32  # of the matrix that are squared at a time, in cache
 _VALUES = 4_000_000  # path lengths in memory at a time
 
 
 @stores_parameters
-class Isomap(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Isomap(Embedding):
     """Isomap (Tenenbaum, de Silva and Langford, 2000): distances are measured along the manifold.
 
     A drop-in replacement for scikit-learn's class of the same name. Distances are lengths of the shortest paths in
@@ -80,8 +78,6 @@ class Isomap(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     >>> bool(abs(np.corrcoef(places[:, 0], along)[0, 1]) > 0.99)
     True
     """
-
-    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
 
     _: KW_ONLY
     n_neighbors: Annotated[int | None, COUNT, None] = 5
@@ -200,11 +196,3 @@ class Isomap(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         K = centred(-0.5 * self.dist_matrix_[:, self.landmarks_] ** 2)
         left = float((K**2).sum()) - float((self.kernel_pca_.eigenvalues_**2).sum())
         return float(np.sqrt(max(left, 0.0)) / len(K))
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])

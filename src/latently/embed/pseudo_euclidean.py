@@ -2,22 +2,20 @@
 
 import warnings
 from dataclasses import KW_ONLY
-from operator import attrgetter
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_table
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.geometry.distances import Array, pairwise
 from latently.learn.estimator.parameters import CHOICES, COUNT, checked, stores_parameters
-from latently.learn.estimator.tags import DeclaredTags
 
 
 @stores_parameters
-class PseudoEuclidean(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PseudoEuclidean(Embedding):
     """Two maps of dissimilarities that are no distances: of the positive and of the negative part of their spectrum.
 
     With coordinates x in the positive and z in the negative part, the squared dissimilarity of two things is
@@ -60,8 +58,6 @@ class PseudoEuclidean(DeclaredTags, ClassNamePrefixFeaturesOutMixin, Transformer
     >>> round(float(model.signs_ @ gaps**2), 6)
     25.0
     """
-
-    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
 
     n_components: Annotated[int | None, COUNT, None] = 2
     _: KW_ONLY
@@ -131,14 +127,6 @@ class PseudoEuclidean(DeclaredTags, ClassNamePrefixFeaturesOutMixin, Transformer
         if self.input != "similarity" and (below := int((mean < 0).sum())) > 0:
             _warn(f"{below} dissimilarities are negative: their squares are taken with a negative sign")
         return np.asarray(mean)
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
 
 
 def _warn(message: str) -> None:

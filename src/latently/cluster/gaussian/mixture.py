@@ -192,10 +192,6 @@ class GaussianMixture(
         self._labelled = named_by(known, self.n_components)
         return self._adopt(best, *task.in_order(best))
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, then give the most probable component of each row."""
-        return self.fit(X, y, sample_weight).predict(X)
-
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[FloatArray, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)
         if reset:
@@ -240,9 +236,7 @@ class GaussianMixture(
     def _adopt(self, fit: GaussianFit, params: GaussianParams, stats: GaussianMoments) -> Self:
         """Take over what a fit found, its components in the order of `params`."""
         self._keep(public_values(params), stats)
-        self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
-        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
-        self.lower_bound_ = self.lower_bounds_[-1]
+        self._take_trace(fit)
         return self
 
     @property

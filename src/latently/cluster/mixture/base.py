@@ -132,14 +132,9 @@ class TableMixture(
         as_found = self._keeps_order or is_asymmetric(model.pseudo) or labels is not None
         self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else heaviest_first(fit)))
         self._labelled = named_by(labels, self._k)
-        self.converged_, self.n_iter_, self.reason_, self.n_reseeds_ = fit.converged, fit.n_iter, fit.reason, reseeds
-        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
-        self.lower_bound_ = self.lower_bounds_[-1]
+        self._take_trace(fit)
+        self.n_reseeds_ = reseeds
         return self
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, then give the most probable component of each row."""
-        return self.fit(X, y, sample_weight).predict(X)
 
     def _check_size(self, source: ChunkSource) -> None:
         n = source.totals()[1] if source.n_rows is None else source.n_rows

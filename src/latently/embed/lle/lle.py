@@ -2,14 +2,14 @@
 
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_table
 from latently.embed.lle.alignment import (
     Method,
@@ -23,11 +23,10 @@ from latently.geometry.distances import Array
 from latently.kernel.gram.eigen import signed
 from latently.learn.estimator.parameters import CHOICES, COUNT, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
-from latently.learn.estimator.tags import DeclaredTags
 
 
 @stores_parameters
-class LocallyLinearEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LocallyLinearEmbedding(Embedding):
     """Locally linear embedding (Roweis and Saul, 2000): rows are the same means of their neighbours in the map.
 
     A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too. "hessian" follows
@@ -76,8 +75,6 @@ class LocallyLinearEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, Tran
     >>> bool(max(abs(spearmanr(places[:, i], along)[0]) for i in range(2)) > 0.99)
     True
     """
-
-    _tags: ClassVar[dict[str, Any]] = {"sparse": True}
 
     _: KW_ONLY
     n_neighbors: Annotated[int | None, COUNT, None] = 5
@@ -161,10 +158,6 @@ class LocallyLinearEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, Tran
                 f"row {int(counts.argmin())} has {int(counts.min())} neighbours, but method='{self.method}' needs at "
                 f"least {least} for {d} dimensions: raise {'n_neighbors' if self.radius is None else 'radius'}"
             )
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
 
 
 def _on_the_spot(graph: sparse.csr_array, weights: sparse.csr_array) -> sparse.csr_array:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_table
 from latently.embed.tsne import start
 from latently.embed.tsne.affinities import Affinities
@@ -20,17 +20,12 @@ from latently.geometry.neighbours import nearest
 from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked
-from latently.learn.estimator.tags import DeclaredTags
 
 
-class NeighbourEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class NeighbourEmbedding(Embedding, ABC):
     """A map made by descending a divergence between neighbourhoods."""
 
-    _tags: ClassVar[dict[str, Any]] = {
-        "pairwise": lambda model: model.metric == "precomputed",
-        "sparse": True,
-        "transformer_tags.preserves_dtype": [],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"transformer_tags.preserves_dtype": []}
     _EXPLORATION_MAX_ITER: int = 250  # iterations of early exaggeration
     _N_ITER_CHECK: int = 50  # iterations from one look at the divergence to the next
 
@@ -135,7 +130,3 @@ class NeighbourEmbedding(DeclaredTags, ClassNamePrefixFeaturesOutMixin, Transfor
     def _say(self, text: str) -> None:
         if self.verbose >= 2:
             print(f"[t-SNE] {text}")
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])

@@ -11,6 +11,7 @@ from latently import compiled
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource
 from latently.data.tables.matrix import has_values
+from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
 from latently.learn.estimator.sums import summing
@@ -29,8 +30,14 @@ class MembershipMixin(DeclaredTags):
     parameters are free. It may say what a row costs (`_row_work`), and that NaN is a missing value (`_takes_missing`).
     """
 
+    fit: Callable[..., Any]
     _takes_missing = False
     _tags: ClassVar[dict[str, Any]] = {"allow_nan": attrgetter("_takes_missing")}
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, then give the most probable component of each row."""
+        found: Array = self.fit(X, y, sample_weight).predict(X)
+        return found
 
     def predict(self, X: Any) -> Array:
         """Most probable component of each row."""
@@ -113,6 +120,12 @@ class MembershipMixin(DeclaredTags):
         most = min(CHUNK_ROWS, max(_LEAST_ROWS, -(-len(rows) // 2)))
         with mapping(ArraySource(rows, None, most)) as over_chunks:
             return list(over_chunks(lambda chunk: summary(self._joint(chunk.X))))  # type: ignore[arg-type]
+
+    def _take_trace(self, fit: Fit[Any, Any]) -> None:
+        """Say how a fit went: the objective at every iteration, as a sum and for each row, and why it ended."""
+        self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
+        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
+        self.lower_bound_ = self.lower_bounds_[-1]
 
     def _row_work(self) -> int:
         """Multiplications for each value of a row, more or less."""
