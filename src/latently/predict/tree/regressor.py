@@ -55,6 +55,11 @@ class NumberAnswers(RegressorScore):
             )
             self.criterion = "squared_error"
 
+    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
+        targets = number_goals(self, y)
+        self._class_counts = [1] * self.n_outputs_
+        return targets, sample_weight
+
     def predict(self, X: Any, check_input: bool = True) -> Array:
         """Mean of the leaf; (n,), or (n, outputs)."""
         values = self._values(X)[:, :, 0]
@@ -152,11 +157,6 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
             Ignored; for compatibility.
         """
         return self._fit(X, y, sample_weight)
-
-    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
-        targets = number_goals(self, y)
-        self._class_counts = [1] * self.n_outputs_
-        return targets, sample_weight
 
     def _errors(self, y: Any) -> Errors:
         return Errors(read_numbers(y, type(self).__name__)[0], False)

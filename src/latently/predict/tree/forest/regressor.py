@@ -15,7 +15,7 @@ from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers, leaf_targets
 from latently.predict.tree.parameters import NUMBER_CRITERIA
-from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers, number_goals
+from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers
 
 Array = NDArray[np.float64]
 
@@ -83,11 +83,6 @@ class RandomForestRegressor(NumberAnswers, ImportanceMixin, BaseForest):
     keep_targets: Flag = False
 
     # learning
-
-    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
-        targets = number_goals(self, y)
-        self._class_counts = [1] * self.n_outputs_
-        return targets, sample_weight
 
     def _tell_tree(self, tree: Any, grown: Any) -> None:
         tree._class_counts = [1] * self.n_outputs_
