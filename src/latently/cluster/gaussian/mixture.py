@@ -24,7 +24,7 @@ from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.missing import sorted_by_pattern
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import KINDS, GaussianParams
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import names_components, read_prior
 from latently.distributions.components.order import named_by
 from latently.learn.engine.em import Hook
@@ -32,6 +32,7 @@ from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import Labels, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
 from latently.learn.estimator.parameters import (
+    CHOICES,
     NON_NEGATIVE,
     Count,
     Flag,
@@ -147,7 +148,7 @@ class GaussianMixture(
 
     n_components: Count = 1
     _: KW_ONLY
-    covariance_type: Annotated[Kind, StrOptions(set(KINDS))] = "full"
+    covariance_type: Annotated[Kind, CHOICES] = "full"
     tol: Annotated[float, NON_NEGATIVE] = 1e-3
     reg_covar: Annotated[float, NON_NEGATIVE] = 1e-6
     max_iter: Whole = 100

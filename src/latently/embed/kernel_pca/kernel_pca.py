@@ -110,7 +110,7 @@ class KernelPCA(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     kernel_params: Annotated[dict[str, Any] | None, dict, None] = None
     alpha: Annotated[float, Interval(Real, 0, None, closed="left")] = 1.0
     fit_inverse_transform: Flag = False
-    eigen_solver: Annotated[Solver, StrOptions({"auto", "dense", "arpack", "randomized"})] = "auto"
+    eigen_solver: Annotated[Solver, CHOICES] = "auto"
     tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
     max_iter: Annotated[int | None, COUNT, None] = None
     iterated_power: Annotated[Any, Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})] = "auto"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.embed.base import Embedding
@@ -83,7 +83,7 @@ class LocallyLinearEmbedding(Embedding):
     eigen_solver: Annotated[Literal["auto", "arpack", "dense"], CHOICES] = "auto"
     tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-6
     max_iter: Count = 100
-    method: Annotated[Method, StrOptions({"standard", "hessian", "modified", "ltsa"})] = "standard"
+    method: Annotated[Method, CHOICES] = "standard"
     hessian_tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-4
     modified_tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-12
     neighbors_algorithm: Annotated[Literal["auto", "brute", "kd_tree", "ball_tree"], CHOICES] = "auto"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.open import as_source
@@ -105,7 +105,7 @@ class FactorAnalysis(
     noise_variance_init: Annotated[ArrayLike | None, "array-like", None] = None
     svd_method: Annotated[Literal["randomized", "lapack"], CHOICES] = "randomized"
     iterated_power: Whole = 3
-    rotation: Annotated[Rotation | None, StrOptions({"varimax", "quartimax", "promax"}), None] = None
+    rotation: Annotated[Rotation | None, CHOICES, None] = None
     random_state: Seed = 0
 
     # learning

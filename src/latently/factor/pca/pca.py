@@ -116,9 +116,7 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
     _: KW_ONLY
     copy: Flag = True
     whiten: Flag = False
-    svd_solver: Annotated[Solver, StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "power"})] = (
-        "auto"
-    )
+    svd_solver: Annotated[Solver, CHOICES] = "auto"
     tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0.0
     iterated_power: Annotated[int | Literal["auto"], CHOICES, Interval(Integral, 0, None, closed="left")] = "auto"
     n_oversamples: Count = 10

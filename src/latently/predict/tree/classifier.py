@@ -11,13 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
 from latently.decide import DecideMixin
-from latently.learn.estimator.parameters import NON_NEGATIVE, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, NON_NEGATIVE, stores_parameters
 from latently.predict.scores import ClassifierScore
 from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
 from latently.predict.tree.model import answers
-from latently.predict.tree.parameters import CLASS_CRITERIA
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -150,7 +149,7 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     """
 
     _: KW_ONLY
-    criterion: Annotated[Criterion, CLASS_CRITERIA] = "gini"
+    criterion: Annotated[Criterion, CHOICES] = "gini"
     class_weight: Annotated[Any, dict, list, StrOptions({"balanced"}), None] = None
     confidence: Annotated[float | None, Interval(Real, 0.0, 0.5, closed="right"), None] = None
     m: Annotated[float, NON_NEGATIVE] = 0.0

@@ -20,8 +20,6 @@ from latently.learn.estimator.parameters import (
 )
 
 WHOLE_2: Final = Interval(Integral, 2, None, closed="left")
-CLASS_CRITERIA: Final = StrOptions({"gini", "entropy", "log_loss", "gain", "gain_ratio"})
-NUMBER_CRITERIA: Final = StrOptions({"squared_error", "absolute_error", "poisson"})
 
 
 @stores_parameters

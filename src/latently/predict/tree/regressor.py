@@ -15,7 +15,6 @@ from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, number_targets, read_numbers
 from latently.predict.tree.model import answers, leaf_targets
-from latently.predict.tree.parameters import NUMBER_CRITERIA
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -130,7 +129,7 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     _tags: ClassVar[dict[str, Any]] = {"target_tags.multi_output": True}
 
     _: KW_ONLY
-    criterion: Annotated[Criterion, NUMBER_CRITERIA] = "squared_error"
+    criterion: Annotated[Criterion, CHOICES] = "squared_error"
     leaf: Annotated[Literal["mean", "linear"], CHOICES] = "mean"
     smoothing: Annotated[float, NON_NEGATIVE] = 15.0
 

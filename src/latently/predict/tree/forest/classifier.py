@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
-from latently.learn.estimator.parameters import NON_NEGATIVE, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, NON_NEGATIVE, stores_parameters
 from latently.predict.tree.classifier import ClassAnswers, Criterion, DecisionTreeClassifier, class_weights
 from latently.predict.tree.forest.base import BaseForest
 from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
 from latently.predict.tree.model import answers
-from latently.predict.tree.parameters import CLASS_CRITERIA
 
 Array = NDArray[np.float64]
 
@@ -76,7 +75,7 @@ class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
     _tree_class: ClassVar[Any] = DecisionTreeClassifier
 
     _: KW_ONLY
-    criterion: Annotated[Criterion, CLASS_CRITERIA] = "gini"
+    criterion: Annotated[Criterion, CHOICES] = "gini"
     max_features: Any = "sqrt"
     class_weight: Annotated[Any, StrOptions({"balanced_subsample", "balanced"}), dict, list, None] = None
     m: Annotated[float, NON_NEGATIVE] = 0.0

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
 
-from latently.learn.estimator.parameters import Flag, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, Flag, stores_parameters
 from latently.predict.tree.forest.base import BaseForest
 from latently.predict.tree.forest.classifier import oob_values
 from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers, leaf_targets
-from latently.predict.tree.parameters import NUMBER_CRITERIA
 from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers
 
 Array = NDArray[np.float64]
@@ -78,7 +77,7 @@ class RandomForestRegressor(NumberAnswers, ImportanceMixin, BaseForest):
     _tree_class: ClassVar[Any] = DecisionTreeRegressor
 
     _: KW_ONLY
-    criterion: Annotated[Criterion, NUMBER_CRITERIA] = "squared_error"
+    criterion: Annotated[Criterion, CHOICES] = "squared_error"
     max_features: Any = 1.0
     keep_targets: Flag = False
 
