@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -83,13 +83,8 @@ class BernoulliMixture(TableMixture):
     array([[1., 1., 0., 0.], [0., 0., 1., 1.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **TableMixture._parameter_constraints,
-        "binarize": [None, Interval(Real, None, None, closed="neither")],
-    }
-
     _: KW_ONLY
-    binarize: float | None = 0.0
+    binarize: Annotated[float | None, None, Interval(Real, None, None, closed="neither")] = 0.0
     probabilities_init: Any = None
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Ints]:

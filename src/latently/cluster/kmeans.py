@@ -4,8 +4,8 @@ import math
 import warnings
 from dataclasses import KW_ONLY, replace
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from latently.data.tables.matrix import TINY, FloatArray
 from latently.learn.engine.em import Hook
 from latently.learn.engine.reduce import mapping, reducing
 from latently.learn.estimator.online import nearest_order, refuse_other, refuse_strangers, weight_left
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Count, Flag, Seed, Verbose, checked, stores_parameters
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import OutOfCoreMixin, check_fitted, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
@@ -104,33 +104,25 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     array([[ 1.,  2.], [10.,  3.]])
     """
 
+    _tags: ClassVar[dict[str, Any]] = {
+        "sparse": True,
+        "allow_nan": True,
+        "transformer_tags.preserves_dtype": ["float64", "float32"],
+    }
     _is_iterative = True
     _within = math.inf  # of models stored without it: no row is known to be too far to have been learnt
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-        "copy_x": ["boolean"],
-        "algorithm": [StrOptions({"lloyd", "elkan"})],
-        "empty": [StrOptions({"split", "keep"})],
-    }
-
-    n_clusters: int = 8
+    n_clusters: Count = 8
     _: KW_ONLY
-    init: Any = "k-means++"
-    n_init: int | Literal["auto"] = "auto"
-    max_iter: int = 300
-    tol: float = 1e-4
-    verbose: int = 0
-    random_state: Any = None
-    copy_x: bool = True
-    algorithm: Literal["lloyd", "elkan"] = "lloyd"
-    empty: Literal["keep", "split"] = "keep"
+    init: Annotated[Any, StrOptions({"k-means++", "random"}), callable, "array-like"] = "k-means++"
+    n_init: Annotated[int | Literal["auto"], CHOICES, COUNT] = "auto"
+    max_iter: Count = 300
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-4
+    verbose: Verbose = 0
+    random_state: Seed = None
+    copy_x: Flag = True
+    algorithm: Annotated[Literal["lloyd", "elkan"], CHOICES] = "lloyd"
+    empty: Annotated[Literal["keep", "split"], CHOICES] = "keep"
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, on_iteration: Hook | None = None) -> Self:
@@ -289,13 +281,6 @@ class KMeans(OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _check_rows(self, table: Table) -> None:
         n = table.X.shape[0]

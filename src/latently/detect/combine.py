@@ -1,21 +1,23 @@
 """Several detectors as one."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.base import Detector
 from latently.detect.read import column_names, in_memory, read_table
 from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import CHOICES, Flag, checked, stores_parameters
 
 
+@stores_parameters
 class CombinedDetector(Detector):
     """Combines detectors through the ranks, or the tail probabilities, that they give to a row.
 
@@ -49,25 +51,13 @@ class CombinedDetector(Detector):
     (1,)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "detectors": [None, "array-like"],
-        "by": [StrOptions({"ranks", "tails"})],
-        "cross_fitted": ["boolean"],
-        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True}
 
-    def __init__(
-        self,
-        detectors: Sequence[Any] | None = None,
-        *,
-        by: Literal["ranks", "tails"] = "tails",
-        cross_fitted: bool = False,
-        contamination: float = 0.1,
-    ) -> None:
-        self.detectors = detectors
-        self.by = by
-        self.cross_fitted = cross_fitted
-        self.contamination = contamination
+    detectors: Annotated[Sequence[Any] | None, None, "array-like"] = None
+    _: KW_ONLY
+    by: Annotated[Literal["ranks", "tails"], CHOICES] = "tails"
+    cross_fitted: Flag = False
+    contamination: Annotated[float, Interval(Real, 0.0, 0.5, closed="right")] = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -100,11 +90,6 @@ class CombinedDetector(Detector):
     def _joined(self, X: Any) -> Array:
         tails = self.tails(X)
         return np.asarray(tails.mean(axis=1) if self.by == "ranks" else np.log(tails).sum(axis=1))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {

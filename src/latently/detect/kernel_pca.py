@@ -1,22 +1,24 @@
 """Detection by reconstruction: what kernel PCA cannot say of a row."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY
+from numbers import Real
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.detect.read import in_memory
-from latently.detect.support import EXPECTED_FAILURES, KERNEL_CONSTRAINTS, KernelDetector
+from latently.detect.support import EXPECTED_FAILURES, Gamma, KernelDetector, KernelName, Number
 from latently.kernel.base import Array
 from latently.kernel.gram.centring import Centring
 from latently.kernel.gram.eigen import leading
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import COUNT, Whole, checked, stores_parameters
 
 _SHARE = 0.9  # of the variance in feature space that components explain if their number is not given
 
 
+@stores_parameters
 class KernelPCADetector(KernelDetector):
     """Reconstruction error of kernel PCA (Hoffmann, 2007): k(x, x) less the squared projections on leading components.
 
@@ -48,29 +50,13 @@ class KernelPCADetector(KernelDetector):
     array([ 1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_CONSTRAINTS,
-        "gamma": [*KERNEL_CONSTRAINTS["gamma"], None],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = None,
-        coef0: float = 1.0,
-        contamination: float = 0.1,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.contamination = contamination
+    n_components: Annotated[int | None, None, COUNT] = None
+    _: KW_ONLY
+    kernel: KernelName = "rbf"
+    degree: Whole = 3
+    gamma: Annotated[Gamma, None] = None
+    coef0: Number = 1.0
+    contamination: Annotated[float, Interval(Real, 0.0, 0.5, closed="right")] = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -1,8 +1,9 @@
 """Detection by a model of the data: what is improbable does not belong."""
 
 from copy import copy
+from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -17,10 +18,11 @@ from latently.detect.reasons.model import Asked
 from latently.detect.reasons.words import explained_rows
 from latently.distributions.base import Distribution
 from latently.kernel.base import Array, length
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import Flag, checked, stores_parameters
 from latently.learn.estimator.table import adopt_columns, read_rows
 
 
+@stores_parameters
 class ModelDetector(Detector):
     """Scores rows by their log density under a model; missing values are allowed.
 
@@ -59,16 +61,12 @@ class ModelDetector(Detector):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "model": [None, BaseEstimator, Distribution],
-        "refit": ["boolean"],
-        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True}
 
-    def __init__(self, model: Any = None, *, refit: bool = True, contamination: float = 0.1) -> None:
-        self.model = model
-        self.refit = refit
-        self.contamination = contamination
+    model: Annotated[Any, None, BaseEstimator, Distribution] = None
+    _: KW_ONLY
+    refit: Flag = True
+    contamination: Annotated[float, Interval(Real, 0.0, 0.5, closed="right")] = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -155,11 +153,6 @@ class ModelDetector(Detector):
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _gaussian() -> Any:

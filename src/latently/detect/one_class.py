@@ -1,7 +1,7 @@
 """One-class support vector machine."""
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -64,13 +64,8 @@ class OneClassSVM(BoundaryDetector):
     np.int64(-1)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BoundaryDetector._parameter_constraints,
-        "verbose": ["verbose"],
-    }
-
     _: KW_ONLY
-    verbose: bool = False
+    verbose: Annotated[bool, "verbose"] = False
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -2,17 +2,17 @@
 
 from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from latently.detect.ball import descend, most_weight
 from latently.detect.read import in_memory
 from latently.detect.support import EXPECTED_FAILURES, ORDER, BoundaryDetector, guessed_start
 from latently.kernel.base import Array
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, checked, stores_parameters
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.learn.qp import Solution
 
@@ -67,16 +67,10 @@ class SemiSupervisedSVDD(BoundaryDetector):
     array([-1, -1, -1, -1, -1, -1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = BoundaryDetector._parameter_constraints | {
-        "kappa": [Interval(Real, 0.0, 1.0, closed="left")],
-        "labelled_weight": [Interval(Real, 0.0, None, closed="neither")],
-        "method": [StrOptions({"convex", "ball"})],
-    }
-
     _: KW_ONLY
-    kappa: float = 0.5
-    labelled_weight: float = 10.0
-    method: Literal["convex", "ball"] = "convex"
+    kappa: Annotated[float, Interval(Real, 0.0, 1.0, closed="left")] = 0.5
+    labelled_weight: Annotated[float, Interval(Real, 0.0, None, closed="neither")] = 10.0
+    method: Annotated[Literal["convex", "ball"], CHOICES] = "convex"
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

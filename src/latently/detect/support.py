@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,16 +20,13 @@ from latently.kernel.gram.eigen import warn_indefinite
 from latently.kernel.gram.expansion import Expansion
 from latently.kernel.gram.values import KernelValues, kernel_values
 from latently.kernel.vector import VectorKernel, reads_tables
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Flag, Whole, stores_parameters
 from latently.learn.qp import MatrixGram, Solution, minimise
 
 NAMES = {"linear", "poly", "rbf", "sigmoid", "precomputed"}
-KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(NAMES), callable, Kernel],
-    "degree": [Interval(Integral, 0, None, closed="left")],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-}
+KernelName = Annotated[Any, StrOptions(NAMES), callable, Kernel]
+Gamma = Annotated[Any, StrOptions({"scale", "auto"}), NON_NEGATIVE]
+Number = Annotated[float, Interval(Real, None, None, closed="neither")]
 _WEIGHTS = "gamma='scale' is one over the variance of all rows, whatever their weights, as in scikit-learn"
 EXPECTED_FAILURES = {
     "law_density_integrates_to_one": "scores are not log densities",
@@ -50,6 +47,11 @@ class KernelDetector(Detector):
 
     A subclass has the parameters kernel, degree, gamma and coef0.
     """
+
+    _tags: ClassVar[dict[str, Any]] = {
+        "pairwise": lambda model: isinstance(model.kernel, str) and model.kernel == "precomputed",
+        "sparse": True,
+    }
 
     kernel: Any
     degree: int
@@ -94,12 +96,6 @@ class KernelDetector(Detector):
             warn_indefinite(self._kernel(some), f"the kernel {self._kernel!r:.60}", stacklevel=6)
         return things, kernel_values(self._kernel, things)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.sparse = True
-        return tags
-
 
 @stores_parameters
 class BoundaryDetector(KernelDetector):
@@ -108,26 +104,17 @@ class BoundaryDetector(KernelDetector):
     `OneClassSVM` says what the parameters are.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = KERNEL_CONSTRAINTS | {
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
-        "shrinking": ["boolean"],
-        "cache_size": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, -1, None, closed="left")],
-        "contamination": [None, Interval(Real, 0.0, 0.5, closed="right")],
-    }
-
     _: KW_ONLY
-    kernel: Any = "rbf"
-    degree: int = 3
-    gamma: Any = "scale"
-    coef0: float = 0.0
-    tol: float = 1e-3
-    nu: float = 0.5
-    shrinking: bool = True
-    cache_size: float = 200
-    max_iter: int = -1
-    contamination: float | None = None
+    kernel: KernelName = "rbf"
+    degree: Whole = 3
+    gamma: Gamma = "scale"
+    coef0: Number = 0.0
+    tol: Annotated[float, Interval(Real, 0.0, None, closed="neither")] = 1e-3
+    nu: Annotated[float, Interval(Real, 0.0, 1.0, closed="right")] = 0.5
+    shrinking: Flag = True
+    cache_size: Annotated[float, Interval(Real, 0, None, closed="neither")] = 200
+    max_iter: Annotated[int, Interval(Integral, -1, None, closed="left")] = -1
+    contamination: Annotated[float | None, None, Interval(Real, 0.0, 0.5, closed="right")] = None
 
     def _solved(self, values: Any, start: Array, upper: Array, **terms: Any) -> Solution:
         found = minimise(

@@ -3,14 +3,14 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.embed.kernel_pca.kernel_pca import KernelPCA
 from latently.embed.neighbourhoods import Neighbourhoods, check_one_of, euclidean_or, read_neighbourly
@@ -18,7 +18,7 @@ from latently.geometry.distances import Array
 from latently.geometry.graph import components, joined, shortest_paths, undirected
 from latently.kernel.gram.centring import centred
 from latently.learn.engine.blocks import for_blocks
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
 
 _ROWS = 32  # of the matrix that are squared at a time, in cache
@@ -26,7 +26,7 @@ _VALUES = 4_000_000  # path lengths in memory at a time
 
 
 @stores_parameters
-class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Isomap(Embedding):
     """Isomap (Tenenbaum, de Silva and Langford, 2000): distances are measured along the manifold.
 
     A drop-in replacement for scikit-learn's class of the same name. Distances are lengths of the shortest paths in
@@ -79,38 +79,21 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "radius": [Interval(Real, 0, None, closed="both"), None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "eigen_solver": [StrOptions({"auto", "arpack", "dense"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "path_method": [StrOptions({"auto", "FW", "D"})],
-        "neighbors_algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
-        "n_jobs": [Integral, None],
-        "p": [Interval(Real, 1, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "n_landmarks": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
-    }
-
     _: KW_ONLY
-    n_neighbors: int | None = 5
-    radius: float | None = None
-    n_components: int = 2
-    eigen_solver: Literal["auto", "arpack", "dense"] = "auto"
-    tol: float = 0
-    max_iter: int | None = None
-    path_method: Literal["auto", "FW", "D"] = "auto"
-    neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto"
-    n_jobs: int | None = None
-    metric: Any = "minkowski"
-    p: float = 2
-    metric_params: dict[str, Any] | None = None
-    n_landmarks: int | None = None
-    random_state: Any = None
+    n_neighbors: Annotated[int | None, COUNT, None] = 5
+    radius: Annotated[float | None, Interval(Real, 0, None, closed="both"), None] = None
+    n_components: Count = 2
+    eigen_solver: Annotated[Literal["auto", "arpack", "dense"], CHOICES] = "auto"
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
+    max_iter: Annotated[int | None, COUNT, None] = None
+    path_method: Annotated[Literal["auto", "FW", "D"], CHOICES] = "auto"
+    neighbors_algorithm: Annotated[Literal["auto", "brute", "kd_tree", "ball_tree"], CHOICES] = "auto"
+    n_jobs: Annotated[int | None, Integral, None] = None
+    metric: Annotated[Any, str, callable] = "minkowski"
+    p: Annotated[float, Interval(Real, 1, None, closed="left")] = 2
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    n_landmarks: Annotated[int | None, Interval(Integral, 2, None, closed="left"), None] = None
+    random_state: Seed = None
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -213,17 +196,3 @@ class Isomap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         K = centred(-0.5 * self.dist_matrix_[:, self.landmarks_] ** 2)
         left = float((K**2).sum()) - float((self.kernel_pca_.eigenvalues_**2).sum())
         return float(np.sqrt(max(left, 0.0)) / len(K))
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags

@@ -2,22 +2,20 @@
 
 import warnings
 from dataclasses import KW_ONLY
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_table
 from latently.embed.kernel_pca.components import Solving, from_all_rows
 from latently.geometry.distances import Array, pairwise
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, checked, stores_parameters
 
 
 @stores_parameters
-class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PseudoEuclidean(Embedding):
     """Two maps of dissimilarities that are no distances: of the positive and of the negative part of their spectrum.
 
     With coordinates x in the positive and z in the negative part, the squared dissimilarity of two things is
@@ -61,18 +59,11 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     25.0
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "input": [StrOptions({"dissimilarity", "squared_dissimilarity", "similarity"})],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-    }
-
-    n_components: int | None = 2
+    n_components: Annotated[int | None, COUNT, None] = 2
     _: KW_ONLY
-    input: Literal["dissimilarity", "squared_dissimilarity", "similarity"] = "dissimilarity"
-    metric: Any = "precomputed"
-    metric_params: dict[str, Any] | None = None
+    input: Annotated[Literal["dissimilarity", "squared_dissimilarity", "similarity"], CHOICES] = "dissimilarity"
+    metric: Annotated[Any, str, callable] = "precomputed"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the maps; see `fit_transform`."""
@@ -136,20 +127,6 @@ class PseudoEuclidean(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if self.input != "similarity" and (below := int((mean < 0).sum())) > 0:
             _warn(f"{below} dissimilarities are negative: their squares are taken with a negative sign")
         return np.asarray(mean)
-
-    @property
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
 
 
 def _warn(message: str) -> None:

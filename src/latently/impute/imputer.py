@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY
 from inspect import signature
-from typing import Any, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -73,6 +73,8 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
     >>> bool(low[0, 1] < 12 < high[0, 1])
     True
     """
+
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "string": True}
 
     model: Any = None
     _: KW_ONLY
@@ -214,12 +216,6 @@ class Imputer(OutOfCoreMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstima
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_") or _is_fitted(self.model)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _is_fitted(model: Any) -> bool:

@@ -7,7 +7,20 @@ import numpy as np
 from latently.kernel.base import Array, Kernel
 
 
-class Sum(Kernel):
+class _Pair(Kernel):
+    """Of two kernels."""
+
+    def __init__(self, left: Kernel, right: Kernel, *, normalize: bool = False) -> None:
+        self.left = left
+        self.right = right
+        self.normalize = normalize
+
+    def adapted(self, X: Any) -> Kernel:
+        """The same of the adapted kernels."""
+        return type(self)(self.left.adapted(X), self.right.adapted(X), normalize=self.normalize)
+
+
+class Sum(_Pair):
     """Sum of two kernels: `left + right`.
 
     Examples
@@ -19,15 +32,6 @@ class Sum(Kernel):
            [2.607, 5.   ]])
     """
 
-    def __init__(self, left: Kernel, right: Kernel, *, normalize: bool = False) -> None:
-        self.left = left
-        self.right = right
-        self.normalize = normalize
-
-    def adapted(self, X: Any) -> Kernel:
-        """The sum of the adapted kernels."""
-        return Sum(self.left.adapted(X), self.right.adapted(X), normalize=self.normalize)
-
     def _matrix(self, X: Any, Y: Any) -> Array:
         return np.asarray(self.left(X, Y) + self.right(X, Y))
 
@@ -35,7 +39,7 @@ class Sum(Kernel):
         return np.asarray(self.left.diag(X) + self.right.diag(X))
 
 
-class Product(Kernel):
+class Product(_Pair):
     """Product of two kernels: `left * right`.
 
     Examples
@@ -46,15 +50,6 @@ class Product(Kernel):
     array([[ 1.,  4.],
            [ 4., 16.]])
     """
-
-    def __init__(self, left: Kernel, right: Kernel, *, normalize: bool = False) -> None:
-        self.left = left
-        self.right = right
-        self.normalize = normalize
-
-    def adapted(self, X: Any) -> Kernel:
-        """The product of the adapted kernels."""
-        return Product(self.left.adapted(X), self.right.adapted(X), normalize=self.normalize)
 
     def _matrix(self, X: Any, Y: Any) -> Array:
         return np.asarray(self.left(X, Y) * self.right(X, Y))

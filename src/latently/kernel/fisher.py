@@ -1,6 +1,7 @@
 """Fisher kernel: two things are alike if they would change the parameters of a model in the same way."""
 
 from copy import copy
+from dataclasses import KW_ONLY
 from functools import singledispatch
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from latently.data.tables import frames
 from latently.kernel.base import Array, Kernel
+from latently.learn.estimator.parameters import stores_parameters
 
 Information = Literal["empirical", "diagonal", "exact", "none"]
 _KINDS = ("empirical", "diagonal", "exact", "none")
@@ -57,6 +59,7 @@ class FeatureKernel(Kernel):
         return np.asarray((X * X).sum(axis=1))
 
 
+@stores_parameters
 class FisherKernel(FeatureKernel):
     """Inner product of the gradients of the log-likelihood, in the metric of the Fisher information.
 
@@ -89,20 +92,12 @@ class FisherKernel(FeatureKernel):
     2.0
     """
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        information: Information = "empirical",
-        n_draws: int = 1000,
-        random_state: Any = 0,
-        normalize: bool = False,
-    ) -> None:
-        self.model = model
-        self.information = information
-        self.n_draws = n_draws
-        self.random_state = random_state
-        self.normalize = normalize
+    model: Any
+    _: KW_ONLY
+    information: Information = "empirical"
+    n_draws: int = 1000
+    random_state: Any = 0
+    normalize: bool = False
 
     def adapted(self, X: Any) -> Kernel:
         """The kernel with its information found from the rows."""
@@ -142,13 +137,14 @@ class FisherKernel(FeatureKernel):
         return drawn[0] if isinstance(drawn, tuple) else drawn
 
 
+@stores_parameters
 class FittedFisher(FeatureKernel):
     """A Fisher kernel whose information is known: `root` (P, r) is a square root of its inverse."""
 
-    def __init__(self, model: Any, root: Array, *, normalize: bool = False) -> None:
-        self.model = model
-        self.root = root
-        self.normalize = normalize
+    model: Any
+    root: Array
+    _: KW_ONLY
+    normalize: bool = False
 
     def _read(self, X: Any, Y: Any) -> tuple[Any, Any]:
         features = [None if each is None else fisher_scores(self.model, each) @ self.root for each in (X, Y)]

@@ -1,5 +1,6 @@
 """Kernels of strings, and of sequences of any symbols: n-grams and gappy subsequences."""
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from latently.kernel.base import Array, Kernel
 from latently.kernel.blocks import filled
 from latently.kernel.ngrams import Codes, check_decay, check_lengths, counted, encoded, joined, listed, ngrams
 from latently.learn.engine.blocks import for_blocks
+from latently.learn.estimator.parameters import stores_parameters
 
 _FREQUENT = 0.15  # an n-gram that so many strings have goes into a matrix product: scattered additions take longer
 _EXACT = 2.0**24  # whole numbers below this are exact in single precision
@@ -28,6 +30,7 @@ class StringKernel(Kernel):
         return codes.part(0, n), codes.part(n, len(texts))
 
 
+@stores_parameters
 class NGramKernel(StringKernel):
     """Common n-grams of two strings: the spectrum kernel.
 
@@ -53,18 +56,11 @@ class NGramKernel(StringKernel):
            [1., 0., 1.]])
     """
 
-    def __init__(
-        self,
-        n: int = 3,
-        *,
-        shortest: int | None = None,
-        position: Literal["any", "same"] = "any",
-        normalize: bool = False,
-    ) -> None:
-        self.n = n
-        self.shortest = shortest
-        self.position = position
-        self.normalize = normalize
+    n: int = 3
+    _: KW_ONLY
+    shortest: int | None = None
+    position: Literal["any", "same"] = "any"
+    normalize: bool = False
 
     def adapted(self, X: Any) -> Kernel:
         """The kernel itself, if its parameters are right."""
@@ -97,6 +93,7 @@ class NGramKernel(StringKernel):
         return total
 
 
+@stores_parameters
 class SubsequenceKernel(StringKernel):
     """Common subsequences of two strings, with gaps: the string kernel of Lodhi et al. (2002).
 
@@ -125,11 +122,11 @@ class SubsequenceKernel(StringKernel):
     0.0625
     """
 
-    def __init__(self, n: int = 3, *, decay: float = 0.5, shortest: int | None = None, normalize: bool = False) -> None:
-        self.n = n
-        self.decay = decay
-        self.shortest = shortest
-        self.normalize = normalize
+    n: int = 3
+    _: KW_ONLY
+    decay: float = 0.5
+    shortest: int | None = None
+    normalize: bool = False
 
     def adapted(self, X: Any) -> Kernel:
         """The kernel itself, if its parameters are right."""

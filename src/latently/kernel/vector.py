@@ -113,17 +113,18 @@ class Polynomial(VectorKernel):
 class DistanceKernel(VectorKernel):
     """A kernel that falls with the distance of two rows; one where they are the same."""
 
-    width: Width
-    gamma: float | None
+    def __init__(self, width: Width = "median", *, gamma: float | None = None) -> None:
+        self.width = width
+        self.gamma = gamma
 
     def adapted(self, X: Any) -> Kernel:
         """The kernel with its width fixed, by the median heuristic if it is not given."""
         if self.gamma is not None:
             if self.width != "median":
                 raise ValueError(f"give width or gamma, not both: width={self.width}, gamma={self.gamma}")
-            return type(self)(self._width_of(positive(self.gamma, "gamma")))  # type: ignore[call-arg]
+            return type(self)(self._width_of(positive(self.gamma, "gamma")))
         if self.width == "median":
-            return type(self)(self._median(as_rows(X, "X")))  # type: ignore[call-arg]
+            return type(self)(self._median(as_rows(X, "X")))
         positive(self.width, "width")
         return self
 
@@ -160,10 +161,6 @@ class RBF(DistanceKernel):
     array([0, 1])
     """
 
-    def __init__(self, width: Width = "median", *, gamma: float | None = None) -> None:
-        self.width = width
-        self.gamma = gamma
-
     def _width_of(self, gamma: float) -> float:
         return float(np.sqrt(0.5 / gamma))
 
@@ -193,10 +190,6 @@ class Laplace(DistanceKernel):
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
-
-    def __init__(self, width: Width = "median", *, gamma: float | None = None) -> None:
-        self.width = width
-        self.gamma = gamma
 
     def _width_of(self, gamma: float) -> float:
         return 1.0 / gamma

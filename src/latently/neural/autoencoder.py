@@ -2,18 +2,16 @@
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY
-from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
 
 from latently.data.tables.matrix import as_matrix
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Count, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import MISSING, NON_NEGATIVE, POSITIVE, NeuralEstimator
+from latently.neural.base import Missing, NeuralEstimator
 from latently.neural.inputs import Array, Scaling, read_table
 from latently.neural.networks.mlp import mlp
 from latently.neural.training.task import Task
@@ -45,16 +43,9 @@ class CodeEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeuralEst
     """
 
     _: KW_ONLY
-    sparsity: float = 0.0
-    noise: float = 0.0
-    alpha: float = 0.0
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "sparsity": [NON_NEGATIVE],
-        "noise": [Interval(Real, 0.0, None, closed="left")],
-        "alpha": [NON_NEGATIVE],
-    }
+    sparsity: Annotated[float, NON_NEGATIVE] = 0.0
+    noise: Annotated[float, NON_NEGATIVE] = 0.0
+    alpha: Annotated[float, NON_NEGATIVE] = 0.0
 
     def _task(self, module: nn.Module) -> Task:
         assert isinstance(module, Code)
@@ -128,15 +119,9 @@ class Autoencoder(CodeEstimator):
     True
     """
 
-    n_components: int = 2
+    n_components: Count = 2
     _: KW_ONLY
-    missing: str = "error"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CodeEstimator._parameter_constraints,
-        "n_components": [POSITIVE],
-        "missing": MISSING,
-    }
+    missing: Missing = "error"
 
     @checked
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:
@@ -200,8 +185,3 @@ class Autoencoder(CodeEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.n_components
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
-        return tags

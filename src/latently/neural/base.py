@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from latently.learn.checkpoint.checkpoint import checkpointing
 from latently.learn.checkpoint.tree import fingerprint
 from latently.learn.engine.cores import n_threads
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import COUNT, NON_NEGATIVE, Count, Flag, Seed, Whole, stores_parameters
 from latently.learn.estimator.table import check_fitted, generator
 from latently.learn.estimator.unconverged import warn_of_fit, warn_unconverged
 from latently.neural.inputs import Scaling, as_tensor
@@ -28,9 +28,7 @@ from latently.neural.training.split import split
 from latently.neural.training.state import Weights, rebuilt, weights_of
 from latently.neural.training.task import Rows, Task, TensorRows
 
-POSITIVE = Interval(Integral, 1, None, closed="left")
-NON_NEGATIVE = Interval(Real, 0.0, None, closed="left")
-MISSING = [StrOptions({"error", "mask"})]
+Missing = Annotated[str, StrOptions({"error", "mask"})]
 ANSWERED_TOGETHER = 8192
 NUMBERS_TOGETHER = 2**19
 """Most rows and numbers in a block of answers: of images there are fewer, since their maps are many times as large."""
@@ -101,31 +99,19 @@ class Trainable(Fitted):
     """
 
     _: KW_ONLY
-    max_iter: int = 500
-    batch_size: Any = "auto"
-    learning_rate: float = 3e-3
-    early_stopping: bool = True
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
-    tol: float = 1e-4
-    random_state: Any = None
-    device: str = "auto"
-    verbose: Any = 0
+    max_iter: Whole = 500
+    batch_size: Annotated[Any, COUNT, StrOptions({"auto"})] = "auto"
+    learning_rate: Annotated[float, Interval(Real, 0.0, None, closed="neither")] = 3e-3
+    early_stopping: Flag = True
+    validation_fraction: Annotated[float, Interval(Real, 0.0, 1.0, closed="neither")] = 0.1
+    n_iter_no_change: Count = 10
+    tol: Annotated[float, NON_NEGATIVE] = 1e-4
+    random_state: Seed = None
+    device: Annotated[str, str] = "auto"
+    verbose: Annotated[Any, "verbose"] = 0
 
     _averaging: ClassVar[float] = 0.0
     """Decay of the average of the weights over steps; 0 where the last step is what counts."""
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "batch_size": [POSITIVE, StrOptions({"auto"})],
-        "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
-        "n_iter_no_change": [POSITIVE],
-        "tol": [NON_NEGATIVE],
-        "random_state": ["random_state"],
-        "device": [str],
-        "verbose": ["verbose"],
-    }
 
     @abstractmethod
     def _build(self) -> nn.Module:
@@ -208,6 +194,11 @@ class Trainable(Fitted):
         whole = tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
         return whole if len(whole) > 1 else whole[0]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") == "mask"
+        return tags
+
     def _drawing(self, random_state: Any) -> AbstractContextManager[None]:
         """Where draws of a `random_state` are made."""
         return self._session(int(generator(random_state).randint(2**31 - 1)))
@@ -226,14 +217,8 @@ class NeuralEstimator(Trainable):
     """
 
     _: KW_ONLY
-    hidden: Sequence[int] = (64,)
-    activation: str = "relu"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "hidden": [tuple, list],
-        "activation": [StrOptions(set(ACTIVATIONS))],
-        **Trainable._parameter_constraints,
-    }
+    hidden: Annotated[Sequence[int], tuple, list] = (64,)
+    activation: Annotated[str, StrOptions(set(ACTIVATIONS))] = "relu"
 
     @property
     def _widths(self) -> tuple[int, ...]:

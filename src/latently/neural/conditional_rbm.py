@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
 
 from latently.decide import DecideMixin
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, Flag, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import POSITIVE, Trainable
+from latently.neural.base import Trainable
 from latently.neural.energy import chain
 from latently.neural.energy.labels import Labelling, padded, read_lengths
 from latently.neural.energy.rbm import LabelledRBM
@@ -88,20 +88,12 @@ class ConditionalRBM(_LabelFitted, DecideMixin, ClassifierMixin, Trainable):
     True
     """
 
-    n_hidden: int = 64
+    n_hidden: Count = 64
     _: KW_ONLY
-    generative: float = 0.01
-    n_gibbs: int = 1
-    persistent: bool = False
+    generative: Annotated[float, Interval(Real, 0.0, 1.0, closed="both")] = 0.01
+    n_gibbs: Count = 1
+    persistent: Flag = False
     learning_rate: float = 1e-2
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Trainable._parameter_constraints,
-        "n_hidden": [POSITIVE],
-        "generative": [Interval(Real, 0.0, 1.0, closed="both")],
-        "n_gibbs": [POSITIVE],
-        "persistent": ["boolean"],
-    }
 
     @checked
     def fit(self, X: Any, y: Any = None, lengths: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:

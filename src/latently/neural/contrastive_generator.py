@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
@@ -10,9 +10,9 @@ from sklearn.base import DensityMixin
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import COUNT, NON_NEGATIVE, Count, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import NON_NEGATIVE, POSITIVE, NeuralEstimator
+from latently.neural.base import NeuralEstimator
 from latently.neural.energy.distance import energy_distance
 from latently.neural.energy.langevin import langevin
 from latently.neural.inputs import Array, Scaling, read_table
@@ -114,22 +114,16 @@ class ContrastiveGenerator(_EnergyFitted, DensityMixin, NeuralEstimator):
     ((5, 1), (300,))
     """
 
-    n_latent: int | None = None
+    n_latent: Annotated[int | None, COUNT, None] = None
     _: KW_ONLY
-    n_steps: int = 10
-    contrast: float = 0.1
+    n_steps: Count = 10
+    contrast: Annotated[float, NON_NEGATIVE] = 0.1
     hidden: Sequence[int] = (64, 64)
     activation: str = "silu"
     n_iter_no_change: int = 20
     tol: float = 1e-3
 
     _averaging = 0.99
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "n_latent": [POSITIVE, None],
-        "n_steps": [POSITIVE],
-        "contrast": [NON_NEGATIVE],
-    }
 
     @checked
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:

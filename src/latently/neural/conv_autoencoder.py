@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor, nn
 
 from latently.data.tables.matrix import as_matrix
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import COUNT, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
 from latently.neural.autoencoder import Code, CodeEstimator
-from latently.neural.base import POSITIVE
 from latently.neural.inputs import Array, image_scaling, read_images
 from latently.neural.networks.convolution import ConvDecoder, ConvEncoder, resolutions
 
@@ -98,16 +97,10 @@ class ConvAutoencoder(CodeEstimator):
     ((200, 8), (200, 8, 8))
     """
 
-    n_components: int | None = None
+    n_components: Annotated[int | None, COUNT, None] = None
     _: KW_ONLY
-    connections: str = "plain"
+    connections: Annotated[str, StrOptions({"plain", "residual", "unet", "filters"})] = "plain"
     hidden: Sequence[int] = (8, 16)
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CodeEstimator._parameter_constraints,
-        "n_components": [POSITIVE, None],
-        "connections": [StrOptions({"plain", "residual", "unet", "filters"})],
-    }
 
     @checked
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import COUNT, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import POSITIVE
 from latently.neural.classifier import NeuralClassifier, classification
 from latently.neural.inputs import Array, image_scaling, read_images, rows_and_target
 from latently.neural.networks.convolution import convolution
@@ -78,18 +77,13 @@ class ConvNetClassifier(NeuralClassifier):
     """
 
     _: KW_ONLY
-    dropout: float = 0.2
+    dropout: Annotated[float, Interval(Real, 0.0, 1.0, closed="left")] = 0.2
     hidden: Sequence[int] = (16, 32)
     max_iter: int = 100
-    n_iter_no_change: Any = "auto"
+    n_iter_no_change: Annotated[Any, COUNT, StrOptions({"auto"})] = "auto"
     tol: float = 1e-3
 
     _averaging = 0.99
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralClassifier._parameter_constraints,
-        "n_iter_no_change": [POSITIVE, StrOptions({"auto"})],
-        "dropout": [Interval(Real, 0.0, 1.0, closed="left")],
-    }
 
     @checked
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None, every: int = 1) -> Self:

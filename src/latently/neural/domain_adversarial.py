@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Count, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import MISSING, NON_NEGATIVE, POSITIVE, NeuralEstimator
+from latently.neural.base import Missing
 from latently.neural.classifier import NeuralClassifier
 from latently.neural.energy.distance import energy_distance
 from latently.neural.inputs import Array, Scaling, as_tensor, read_table, rows_and_target
@@ -128,18 +128,10 @@ class DomainAdversarialClassifier(NeuralClassifier):
     """
 
     _: KW_ONLY
-    critic: str = "wasserstein"
-    weight: float = 0.3
-    n_critic: int = 3
-    missing: str = "error"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "critic": [StrOptions({"wasserstein", "reversal"})],
-        "weight": [NON_NEGATIVE],
-        "n_critic": [POSITIVE],
-        "missing": MISSING,
-    }
+    critic: Annotated[str, StrOptions({"wasserstein", "reversal"})] = "wasserstein"
+    weight: Annotated[float, NON_NEGATIVE] = 0.3
+    n_critic: Count = 3
+    missing: Missing = "error"
 
     @checked
     def fit(self, X: Any, y: Any = None, X_target: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:
@@ -196,11 +188,6 @@ class DomainAdversarialClassifier(NeuralClassifier):
         rows = self.scaling_.apply(read_table(self, X, reset=False, missing=self.missing))
         common: Array = self._answer(self._network().features, rows)
         return common
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
-        return tags
 
 
 def _task_loss(module: _Adversaries) -> Callable[[Batch], Tensor]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
@@ -14,7 +14,6 @@ from torch.nn.functional import cross_entropy
 
 from latently.learn.estimator.parameters import checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import NeuralEstimator
 from latently.neural.classifier import NeuralClassifier
 from latently.neural.graph_inputs import Nodes, graph_list, is_graph_list, labelled_nodes, one_graph
 from latently.neural.inputs import Array, Scaling, as_tensor, read_table
@@ -100,14 +99,9 @@ class GraphConvClassifier(_GraphFitted, NeuralClassifier):
     """
 
     _: KW_ONLY
-    dropout: float = 0.3
+    dropout: Annotated[float, Interval(Real, 0.0, 1.0, closed="left")] = 0.3
     hidden: Sequence[int] = (32,)
     learning_rate: float = 1e-2
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "dropout": [Interval(Real, 0.0, 1.0, closed="left")],
-    }
 
     @checked
     def fit(

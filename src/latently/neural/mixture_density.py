@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri
@@ -15,9 +15,9 @@ from latently.distributions import Gaussian, MixtureDistribution
 from latently.distributions.covariance import Kind
 from latently.distributions.floor import spacing
 from latently.distributions.quantiles import bisected
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted, generator
-from latently.neural.base import MISSING, POSITIVE, NeuralEstimator
+from latently.neural.base import Missing, NeuralEstimator
 from latently.neural.inputs import Array, Scaling, plain, read_table, rows_and_target
 from latently.neural.modes import modes_of
 from latently.neural.networks.density_head import DensityHead
@@ -73,17 +73,10 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
     [[-1.0, 1.0]]
     """
 
-    n_components: int = 3
+    n_components: Count = 3
     _: KW_ONLY
-    covariance_type: str = "full"
-    missing: str = "error"
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "n_components": [POSITIVE],
-        "covariance_type": [StrOptions({"full", "diag"})],
-        "missing": MISSING,
-    }
+    covariance_type: Annotated[str, StrOptions({"full", "diag"})] = "full"
+    missing: Missing = "error"
 
     @checked
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:
@@ -202,7 +195,6 @@ class MixtureDensityNetwork(_MixtureFitted, RegressorMixin, NeuralEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
         tags.target_tags.multi_output = True
         return tags
 

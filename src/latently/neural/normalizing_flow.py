@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
@@ -11,9 +11,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
 from latently.data.tables.matrix import as_matrix
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted, generator
-from latently.neural.base import POSITIVE, NeuralEstimator
+from latently.neural.base import NeuralEstimator
 from latently.neural.flows import spline
 from latently.neural.flows.coupling import AffineCoupling, Coupling, Flow, Rotation
 from latently.neural.flows.gaussianization import Gaussianization, gaussianization, standard_normal
@@ -68,22 +68,15 @@ class NormalizingFlow(_FlowFitted, ClassNamePrefixFeaturesOutMixin, TransformerM
     (3, 2)
     """
 
-    n_layers: int = 4
+    n_layers: Count = 4
     _: KW_ONLY
-    coupling: str = "spline"
-    n_bins: int = 8
-    n_components: Any = "auto"
+    coupling: Annotated[str, StrOptions({"spline", "affine"})] = "spline"
+    n_bins: Count = 8
+    n_components: Annotated[Any, Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})] = "auto"
     hidden: Sequence[int] = (64, 64)
     learning_rate: float = 1e-3
 
     _averaging = 0.99
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "n_layers": [POSITIVE],
-        "coupling": [StrOptions({"spline", "affine"})],
-        "n_bins": [POSITIVE],
-        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
-    }
 
     @checked
     def fit(self, X: Any, y: Any = None, *, context: Any = None, checkpoint: Any = None, every: int = 10) -> Self:

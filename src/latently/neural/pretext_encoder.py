@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor, nn
 
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, checked, stores_parameters
 from latently.learn.estimator.table import check_fitted
-from latently.neural.base import MISSING, POSITIVE, NeuralEstimator
+from latently.neural.base import Missing, NeuralEstimator
 from latently.neural.inputs import Array, image_scaling, read_images, rows_and_target
 from latently.neural.pretext.columns import MixedColumns, read_columns
 from latently.neural.pretext.images import TASKS, ImageTask
@@ -70,21 +70,12 @@ class PretextEncoder(_PretextFitted, ClassNamePrefixFeaturesOutMixin, Transforme
     (300, 4)
     """
 
-    n_components: int = 16
+    n_components: Count = 16
     _: KW_ONLY
-    task: str = "masked"
-    mask_share: float = 0.3
-    missing: str = "error"
-    hidden: Sequence[int] | None = None  # type: ignore[assignment]
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **NeuralEstimator._parameter_constraints,
-        "n_components": [POSITIVE],
-        "task": [StrOptions({"masked", *TASKS})],
-        "mask_share": [Interval(Real, 0.0, 1.0, closed="neither")],
-        "missing": MISSING,
-        "hidden": [tuple, list, None],
-    }
+    task: Annotated[str, StrOptions({"masked", *TASKS})] = "masked"
+    mask_share: Annotated[float, Interval(Real, 0.0, 1.0, closed="neither")] = 0.3
+    missing: Missing = "error"
+    hidden: Annotated[Sequence[int] | None, tuple, list, None] = None  # type: ignore[assignment]
 
     @checked
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None, every: int = 10) -> Self:
@@ -152,11 +143,6 @@ class PretextEncoder(_PretextFitted, ClassNamePrefixFeaturesOutMixin, Transforme
     @property
     def _n_features_out(self) -> int:
         return self.n_components
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mask"
-        return tags
 
 
 def _pretext(module: nn.Module) -> Task:

@@ -1,8 +1,8 @@
 """A table made ready for models: skew, outliers, scale, missing values, ordinal codes; and an account."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import as_table, check_size
 from latently.data.tables.values import is_missing, quote
-from latently.learn.estimator.out_of_core import OutOfCoreMixin
 from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.table import OutOfCoreMixin
 from latently.prepare.columns import Curve, NumericStep, Scale, Values, fit_curve, fit_scale, middle, mildest
 from latently.prepare.rows import By, fit_judge
 from latently.prepare.stored import refined, refuse_extremes
@@ -101,14 +101,8 @@ class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
     ordinal: Mapping[str, Sequence[Plain]] | None = None
     schema: Schema | None = None
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "string": True, "categorical": True}
     _row_verbs = ("transform", "inverse_transform")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
 
     # learning
 
@@ -217,6 +211,9 @@ class TablePrep(OutOfCoreMixin, TransformerMixin, BaseEstimator):
         kept = self.inliers(table)
         columns = {c.name: self._prepared(c, values[kept, j], table, j, kept) for j, c in enumerate(self.schema_)}
         return assembled(columns, table, self.schema_)
+
+    def _lazily(self, f: Callable[[Any], Any], X: Any) -> Any:
+        return X.map_partitions(f)  # rows may be dropped, which a map from rows to as many answers rules out
 
     def _encoded(self, X: Any) -> Values:
         table = as_table(X, "X")

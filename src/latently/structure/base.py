@@ -1,7 +1,7 @@
 """What both estimators share: reading items, and answering about them."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from latently.data.tables.matrix import check_weights
 from latently.kernel.gram.cholesky import IncompleteCholesky
 from latently.learn.estimator.table import read_rows
+from latently.learn.estimator.tags import DeclaredTags
 from latently.structure.models.base import FittedModel, Items, PairwiseDecoder, PairwiseModel
 from latently.structure.models.items import missing_labels
 from latently.structure.models.multiclass import MulticlassModel
@@ -50,7 +51,7 @@ def ranking(outputs: list[Any], scores: Array, log_partition: float | None = Non
     return KBest(outputs, scores, margins, chances)
 
 
-class StructuredEstimator(ClassifierMixin, BaseEstimator):
+class StructuredEstimator(DeclaredTags, ClassifierMixin, BaseEstimator):
     """Base of estimators of structured outputs.
 
     A subclass has the parameter `model` and, after a fit, `coef_`.
@@ -59,6 +60,7 @@ class StructuredEstimator(ClassifierMixin, BaseEstimator):
     model: Any
     coef_: Array
     model_: Any
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True}
     _map: IncompleteCholesky | None = None
 
     # reading
@@ -195,11 +197,6 @@ class StructuredEstimator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"k must be at least 1, got {k}")
         outputs, scores = self._decoder(X, lengths).best(self.coef_, k)
         return [ranking(ys, values) for ys, values in zip(outputs, scores, strict=True)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _model_of(fitted: Any) -> Any:

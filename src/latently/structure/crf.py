@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -13,7 +13,7 @@ from latently.learn.checkpoint.checkpoint import checkpointing
 from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.gradient import ascend
 from latently.learn.engine.progress import progress
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Whole, checked, stores_parameters
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.structure.base import KBest, StructuredEstimator, ranking
 from latently.structure.models.base import PairwiseDecoder
@@ -73,20 +73,12 @@ class ConditionalRandomField(StructuredEstimator):
            [0.1, 0.9]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "model": "no_validation",
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "verbose": ["verbose"],
-    }
-
     model: Any = None
     _: KW_ONLY
-    C: float = 1.0
-    tol: float = 1e-6
-    max_iter: int = 1000
-    verbose: int | bool = 0
+    C: Annotated[float, Interval(Real, 0.0, None, closed="neither")] = 1.0
+    tol: Annotated[float, NON_NEGATIVE] = 1e-6
+    max_iter: Whole = 1000
+    verbose: Annotated[int | bool, "verbose"] = 0
 
     @checked
     def fit(

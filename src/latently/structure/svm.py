@@ -3,8 +3,8 @@
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY
 from functools import partial
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,7 +15,7 @@ from latently.kernel.gram.cholesky import incomplete_cholesky
 from latently.learn.checkpoint.checkpoint import checkpointing
 from latently.learn.engine.cores import single_threaded_blas
 from latently.learn.engine.progress import drawn
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Count, Flag, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
 from latently.learn.estimator.unconverged import warn_unconverged
 from latently.structure.base import StructuredEstimator, _dense
@@ -94,32 +94,18 @@ class StructuredSVM(StructuredEstimator):
     ([array(['a', 'a', 'b'], dtype='<U1'), array(['a', 'b'], dtype='<U1')], True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "model": "no_validation",
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-        "loss": [StrOptions({"hamming"}), "array-like"],
-        "rescale": [StrOptions({"margin", "slack"})],
-        "solver": [StrOptions({"frank_wolfe", "cutting_plane"})],
-        "kernel": [StrOptions({"linear", "rbf", "poly"}), Kernel],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "average": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
-
     model: Any = None
     _: KW_ONLY
-    C: float = 1.0
-    loss: Any = "hamming"
-    rescale: str = "margin"
-    solver: str = "frank_wolfe"
-    kernel: Any = "linear"
-    tol: float = 1e-3
-    max_iter: int = 1000
-    average: bool = False
-    random_state: Any = None
-    verbose: int | bool = 0
+    C: Annotated[float, Interval(Real, 0.0, None, closed="neither")] = 1.0
+    loss: Annotated[Any, StrOptions({"hamming"}), "array-like"] = "hamming"
+    rescale: Annotated[str, StrOptions({"margin", "slack"})] = "margin"
+    solver: Annotated[str, StrOptions({"frank_wolfe", "cutting_plane"})] = "frank_wolfe"
+    kernel: Annotated[Any, StrOptions({"linear", "rbf", "poly"}), Kernel] = "linear"
+    tol: Annotated[float, NON_NEGATIVE] = 1e-3
+    max_iter: Count = 1000
+    average: Flag = False
+    random_state: Seed = None
+    verbose: Annotated[int | bool, "verbose"] = 0
 
     @checked
     def fit(

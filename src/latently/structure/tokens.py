@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils._param_validation import Interval
 
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import Flag, Whole, checked, stores_parameters
 
 
 def is_token_list(item: Any) -> bool:
@@ -33,6 +34,7 @@ def word_shape(token: str) -> str:
     return re.sub(r"(.)\1{2,}", r"\1\1", shape)
 
 
+@stores_parameters
 class TokenFeatures(TransformerMixin, BaseEstimator):
     """Features of tokens: the word, its shape, prefixes and suffixes, and the words around it.
 
@@ -60,31 +62,13 @@ class TokenFeatures(TransformerMixin, BaseEstimator):
     ['word=dog', 'shape=xx', 'prefix=d', 'suffix=g', 'suffix=og', '-1=the', '+1=<end>']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_columns": [Interval(Integral, 1, 2**31 - 1, closed="both")],
-        "prefixes": [Interval(Integral, 0, None, closed="left")],
-        "suffixes": [Interval(Integral, 0, None, closed="left")],
-        "window": [Interval(Integral, 0, None, closed="left")],
-        "shape": ["boolean"],
-        "lowercase": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        *,
-        n_columns: int = 2**16,
-        prefixes: int = 3,
-        suffixes: int = 3,
-        window: int = 1,
-        shape: bool = True,
-        lowercase: bool = True,
-    ) -> None:
-        self.n_columns = n_columns
-        self.prefixes = prefixes
-        self.suffixes = suffixes
-        self.window = window
-        self.shape = shape
-        self.lowercase = lowercase
+    _: KW_ONLY
+    n_columns: Annotated[int, Interval(Integral, 1, 2**31 - 1, closed="both")] = 2**16
+    prefixes: Whole = 3
+    suffixes: Whole = 3
+    window: Whole = 1
+    shape: Flag = True
+    lowercase: Flag = True
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -7,11 +7,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.utils import check_array
 
-from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
+from latently.distributions.components.gaussian.frame import Frame, Kind, covariance_shape, frame_of
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.protocol import Array
 
 Public = tuple[Array, Array, Array, Array]
+_LEARNT = ("weights", "means", "covariances")
 _kept: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
@@ -75,25 +76,18 @@ def _own_frame(kind: Kind, weights: Array, means: Array, covariances: Array) -> 
 
 
 def given_params(mixture: Any, frame: Frame, drawn: GaussianParams | None) -> GaussianParams:
-    """The start that the user gave, with what is drawn in place of what is missing."""
-    kind, k, d = mixture.covariance_type, mixture.n_components, len(frame.origin)
-    k = k if drawn is None else len(drawn.weights)
-    if mixture.weights_init is None:
-        assert drawn is not None, "without a drawn start all has to be given"
-        weights = drawn.weights
-    else:
-        weights = _given_weights(mixture.weights_init, k)
-    if mixture.means_init is None:
-        assert drawn is not None, "without a drawn start all has to be given"
-        means = drawn.means
-    else:
-        means = frame.inward(_shaped(mixture.means_init, (k, d), "means"))
-    if mixture.precisions_init is None:
-        assert drawn is not None, "without a drawn start all has to be given"
-        covariances = drawn.covariances
-    else:
-        covariances = _given_covariances(mixture.precisions_init, kind, k, d) / frame.covariance_factor(kind)
-    return GaussianParams(kind, frame, weights, means, covariances)
+    """The start that the user gave, with what is drawn in place of what is missing; None where all is given."""
+    kind, d = mixture.covariance_type, len(frame.origin)
+    k = mixture.n_components if drawn is None else len(drawn.weights)
+    found: dict[str, Array] = {} if drawn is None else {name: getattr(drawn, name) for name in _LEARNT}
+    if mixture.weights_init is not None:
+        found["weights"] = _given_weights(mixture.weights_init, k)
+    if mixture.means_init is not None:
+        found["means"] = frame.inward(_shaped(mixture.means_init, (k, d), "means"))
+    if mixture.precisions_init is not None:
+        covariances = _given_covariances(mixture.precisions_init, kind, k, d)
+        found["covariances"] = covariances / frame.covariance_factor(kind)
+    return GaussianParams(kind, frame, **found)
 
 
 def _shaped(values: Any, shape: tuple[int, ...], name: str) -> Array:
@@ -116,8 +110,7 @@ def _given_weights(values: Any, k: int) -> Array:
 
 
 def _given_covariances(values: Any, kind: Kind, k: int, d: int) -> Array:
-    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-    precisions = _shaped(values, shape, f"{kind} precision")
+    precisions = _shaped(values, covariance_shape(kind, k, d), f"{kind} precision")
     if kind in ("diag", "spherical"):
         if (precisions <= 0).any():
             raise ValueError(f"'{kind} precision' should be positive")

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latently.cluster.gaussian.fit import GaussianTask, start_from
@@ -25,14 +24,24 @@ from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.components.gaussian.free import count_free
 from latently.distributions.components.gaussian.missing import sorted_by_pattern
 from latently.distributions.components.gaussian.moments import GaussianMoments
-from latently.distributions.components.gaussian.params import KINDS, GaussianParams
+from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import names_components, read_prior
 from latently.distributions.components.order import named_by
 from latently.learn.engine.em import Hook
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import Labels, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
-from latently.learn.estimator.parameters import COMPONENT_CONSTRAINTS, checked, stores_parameters
+from latently.learn.estimator.parameters import (
+    CHOICES,
+    NON_NEGATIVE,
+    Count,
+    Flag,
+    Seed,
+    Verbose,
+    Whole,
+    checked,
+    stores_parameters,
+)
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -134,46 +143,29 @@ class GaussianMixture(
     array([1, 0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMPONENT_CONSTRAINTS,
-        "covariance_type": [StrOptions(set(KINDS))],
-        "reg_covar": [Interval(Real, 0.0, None, closed="left")],
-        "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
-        "weights_init": ["array-like", None],
-        "means_init": ["array-like", None],
-        "precisions_init": ["array-like", None],
-        "warm_start": ["boolean"],
-        "verbose_interval": [Interval(Integral, 1, None, closed="left")],
-        "prior": [Mapping, None],
-        "fixed": [Mapping, None],
-        "bounds": [Mapping, None],
-        "tied": [Mapping, None],
-        "method": [StrOptions({"em", "gradient"})],
-    }
-
     _takes_missing = True
     _is_iterative = True
 
-    n_components: int = 1
+    n_components: Count = 1
     _: KW_ONLY
-    covariance_type: Kind = "full"
-    tol: float = 1e-3
-    reg_covar: float = 1e-6
-    max_iter: int = 100
-    n_init: int = 1
-    init_params: str = "kmeans"
-    weights_init: Any = None
-    means_init: Any = None
-    precisions_init: Any = None
-    random_state: Any = None
-    warm_start: bool = False
-    verbose: int = 0
-    verbose_interval: int = 10
-    prior: Mapping[str, Any] | None = None
-    fixed: Mapping[str, Any] | None = None
-    bounds: Mapping[str, Any] | None = None
-    tied: Mapping[str, Any] | None = None
-    method: str = "em"
+    covariance_type: Annotated[Kind, CHOICES] = "full"
+    tol: Annotated[float, NON_NEGATIVE] = 1e-3
+    reg_covar: Annotated[float, NON_NEGATIVE] = 1e-6
+    max_iter: Whole = 100
+    n_init: Count = 1
+    init_params: Annotated[str, StrOptions({"kmeans", "random", "random_from_data", "k-means++"})] = "kmeans"
+    weights_init: Annotated[Any, "array-like", None] = None
+    means_init: Annotated[Any, "array-like", None] = None
+    precisions_init: Annotated[Any, "array-like", None] = None
+    random_state: Seed = None
+    warm_start: Flag = False
+    verbose: Verbose = 0
+    verbose_interval: Count = 10
+    prior: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    fixed: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    bounds: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    tied: Annotated[Mapping[str, Any] | None, Mapping, None] = None
+    method: Annotated[str, StrOptions({"em", "gradient"})] = "em"
 
     @checked
     def fit(
@@ -200,16 +192,6 @@ class GaussianMixture(
         warn_unconverged(best.reason, "max_iter", self.max_iter, NOT_CONVERGED)
         self._labelled = named_by(known, self.n_components)
         return self._adopt(best, *task.in_order(best))
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, then give the most probable component of each row."""
-        return self.fit(X, y, sample_weight).predict(X)
-
-    def __sklearn_tags__(self) -> Any:
-        """NaN is a missing value."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _rows(self, X: Any, sample_weight: Any, *, reset: bool) -> tuple[FloatArray, Array | None]:
         rows = read_rows(self, X, reset=reset, allow_nan=True)
@@ -255,9 +237,7 @@ class GaussianMixture(
     def _adopt(self, fit: GaussianFit, params: GaussianParams, stats: GaussianMoments) -> Self:
         """Take over what a fit found, its components in the order of `params`."""
         self._keep(public_values(params), stats)
-        self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
-        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
-        self.lower_bound_ = self.lower_bounds_[-1]
+        self._take_trace(fit)
         return self
 
     @property

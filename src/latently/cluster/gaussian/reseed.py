@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.cluster.gaussian.model import GaussianFit, GaussianMixtureModel
-from latently.data.sources.chunks import Chunk, ChunkSource
+from latently.data.sources.chunks import ChunkSource
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.em import ROUNDING
 from latently.learn.engine.protocol import Array
+from latently.learn.engine.start import worst_rows
 
 # A component with less than this many rows explains none of them.
 _ALIVE = 0.5
@@ -52,21 +53,6 @@ def revived(
             return fit
         fit = _joined(fit, other)
     return fit
-
-
-def _counted(chunk: Chunk) -> NDArray[np.bool_]:
-    return np.ones(chunk.n_rows, bool) if chunk.weights is None else chunk.weights > 0
-
-
-def worst_rows(model: GaussianMixtureModel, params: GaussianParams, source: ChunkSource, n: int) -> Array:
-    """(n, d) the rows of lowest density."""
-    rows, levels = [], []
-    for chunk in source:
-        density = np.logaddexp.reduce(model.log_joint(params, chunk.X), axis=1)
-        lowest = np.argsort(np.where(_counted(chunk), density, np.inf), kind="stable")[:n]
-        rows.append(np.asarray(chunk.X[lowest], dtype=float))
-        levels.append(density[lowest])
-    return np.concatenate(rows)[np.argsort(np.concatenate(levels), kind="stable")[:n]]
 
 
 def reseeded(params: GaussianParams, rows: Array, dead: NDArray[np.intp]) -> GaussianParams:

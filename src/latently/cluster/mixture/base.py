@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, DensityMixin
@@ -30,7 +30,7 @@ from latently.learn.engine.progress import both, progress
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import UNKNOWN, read_labels
 from latently.learn.estimator.memberships import MembershipMixin
-from latently.learn.estimator.parameters import COMPONENT_CONSTRAINTS, checked, stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Count, Seed, Verbose, Whole, checked, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, seeds
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -51,24 +51,18 @@ class TableMixture(
     _takes_missing = True
     _is_iterative = True
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMPONENT_CONSTRAINTS,
-        "init_params": [StrOptions({"kmeans", "random", "random_from_data", "k-means++"})],
-        "method": [StrOptions({"em", "gradient"})],
-    }
-
-    n_components: int = 1
+    n_components: Count = 1
     _: KW_ONLY
     prior: Any = None
     weight_prior: Any = None
-    tol: float = 1e-4
-    max_iter: int = 300
-    n_init: int = 1
-    init_params: str = "kmeans"
+    tol: Annotated[float, NON_NEGATIVE] = 1e-4
+    max_iter: Whole = 300
+    n_init: Count = 1
+    init_params: Annotated[str, StrOptions({"kmeans", "random", "random_from_data", "k-means++"})] = "kmeans"
     weights_init: Any = None
-    method: str = "em"
-    random_state: Any = None
-    verbose: int = 0
+    method: Annotated[str, StrOptions({"em", "gradient"})] = "em"
+    random_state: Seed = None
+    verbose: Verbose = 0
 
     # what a subclass says
 
@@ -138,14 +132,9 @@ class TableMixture(
         as_found = self._keeps_order or is_asymmetric(model.pseudo) or labels is not None
         self._keep(replace(model, labelled=False), *((fit.params, fit.stats) if as_found else heaviest_first(fit)))
         self._labelled = named_by(labels, self._k)
-        self.converged_, self.n_iter_, self.reason_, self.n_reseeds_ = fit.converged, fit.n_iter, fit.reason, reseeds
-        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
-        self.lower_bound_ = self.lower_bounds_[-1]
+        self._take_trace(fit)
+        self.n_reseeds_ = reseeds
         return self
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, then give the most probable component of each row."""
-        return self.fit(X, y, sample_weight).predict(X)
 
     def _check_size(self, source: ChunkSource) -> None:
         n = source.totals()[1] if source.n_rows is None else source.n_rows
@@ -258,11 +247,6 @@ class TableMixture(
     def _engine(self) -> tuple[MixtureModel, MixtureParams]:
         check_is_fitted(self)
         return self.model_, self.parameters_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         if self._k == 1:

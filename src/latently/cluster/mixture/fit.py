@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from latently.cluster.mixture.gradient import UnconstrainedMixture
-from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureSums, normalise
+from latently.cluster.mixture.model import MixtureModel, MixtureParams, MixtureSums
 from latently.cluster.mixture.start import coordinates, params_from
 from latently.data.sources.chunks import Chunk, ChunkSource
 from latently.data.tables.matrix import refuse_tiny
@@ -19,7 +19,7 @@ from latently.learn.engine.gradient import ascend
 from latently.learn.engine.protocol import Array, Reduce
 from latently.learn.engine.reduce import reducing
 from latently.learn.engine.restarts import best_of
-from latently.learn.engine.start import sample_rows, squared_distances
+from latently.learn.engine.start import sample_rows, squared_distances, worst_rows
 
 # A component with less than this, in rows, explains nothing.
 _DEAD = 1e-2
@@ -121,20 +121,6 @@ def _near_the_worst(model: MixtureModel, rows: Array) -> Mask:
     Z = coordinates(rows, model.blocks)
     rank = np.argsort(np.argsort(squared_distances(Z, Z[0]), kind="stable"), kind="stable")
     return rank < _SEED_ROWS
-
-
-def worst_rows(model: MixtureModel, params: MixtureParams, source: ChunkSource, most: int) -> Array:
-    """Rows of lowest density, at most so many."""
-    found: list[tuple[Array, Array]] = []
-    for chunk in source:
-        X = np.asarray(chunk.X, dtype=np.float64)
-        norms = normalise(model.joint(params, Slab(X)))
-        if chunk.weights is not None:
-            norms = np.where(chunk.weights > 0, norms, np.inf)
-        low = np.argsort(norms, kind="stable")[:most]
-        found.append((norms[low], X[low]))
-    norms, rows = (np.concatenate(part) for part in zip(*found, strict=True))
-    return rows[np.argsort(norms, kind="stable")[:most]]
 
 
 def best_fit(

@@ -1,7 +1,7 @@
 """Mixtures over tables of mixed types."""
 
 from dataclasses import KW_ONLY, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -113,6 +113,8 @@ class Mixture(TableMixture):
     >>> mixture.impute_mean(pd.DataFrame({"age": [22.0], "job": [None]}))
     array([[22.,  1.]])
     """
+
+    _tags: ClassVar[dict[str, Any]] = {"categorical": True, "string": True}
 
     _: KW_ONLY
     families: Any = None
@@ -240,9 +242,3 @@ class Mixture(TableMixture):
     def _keeps_order(self) -> bool:
         given = (self.components, self.components_init, self.weights_init, self.fixed, self.fixed_weights)
         return any(part is not None for part in (*given, self.bounds, self.tied))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

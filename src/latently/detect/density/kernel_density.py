@@ -1,7 +1,8 @@
 """Kernel density estimation."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
@@ -16,13 +17,14 @@ from latently.detect.density.boxes import KINDS, Boxes, log_norm
 from latently.detect.read import column_names, in_memory, read_table
 from latently.detect.reasons.predictions import Reasons
 from latently.kernel.base import Array
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import Count, Flag, checked, stores_parameters
 
 _TREES = {"kd_tree", "ball_tree"}
 _METRICS = ("euclidean", "l2", "minkowski", "p", "manhattan", "cityblock", "l1", "chebyshev", "infinity", "haversine")
 _USUAL = 2000  # rows of the fit whose scores set the threshold
 
 
+@stores_parameters
 class KernelDensity(Detector):
     """Kernel density estimation: the mean of kernels on the training rows; its logarithm is the score.
 
@@ -68,48 +70,21 @@ class KernelDensity(Detector):
     array([ 1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [
-            Interval(Real, 0, None, closed="neither"),
-            StrOptions({"scott", "silverman", "rule", "held-out"}),
-        ],
-        "algorithm": [StrOptions(_TREES | {"auto"})],
-        "kernel": [StrOptions(set(KINDS))],
-        "metric": [StrOptions(set(_METRICS))],
-        "atol": [Interval(Real, 0, None, closed="left")],
-        "rtol": [Interval(Real, 0, None, closed="left")],
-        "breadth_first": ["boolean"],
-        "leaf_size": [Interval(Integral, 1, None, closed="left")],
-        "metric_params": [None, dict],
-        "contamination": [Interval(Real, 0.0, 0.5, closed="right")],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True}
 
-    contamination: float
-
-    def __init__(
-        self,
-        *,
-        bandwidth: Any = 1.0,
-        algorithm: str = "auto",
-        kernel: str = "gaussian",
-        metric: str = "euclidean",
-        atol: float = 0,
-        rtol: float = 0,
-        breadth_first: bool = True,
-        leaf_size: int = 40,
-        metric_params: dict[str, Any] | None = None,
-        contamination: float = 0.1,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.algorithm = algorithm
-        self.kernel = kernel
-        self.metric = metric
-        self.atol = atol
-        self.rtol = rtol
-        self.breadth_first = breadth_first
-        self.leaf_size = leaf_size
-        self.metric_params = metric_params
-        self.contamination = contamination
+    _: KW_ONLY
+    bandwidth: Annotated[
+        Any, Interval(Real, 0, None, closed="neither"), StrOptions({"scott", "silverman", "rule", "held-out"})
+    ] = 1.0
+    algorithm: Annotated[str, StrOptions(_TREES | {"auto"})] = "auto"
+    kernel: Annotated[str, StrOptions(set(KINDS))] = "gaussian"
+    metric: Annotated[str, StrOptions(set(_METRICS))] = "euclidean"
+    atol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
+    rtol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
+    breadth_first: Flag = True
+    leaf_size: Count = 40
+    metric_params: Annotated[dict[str, Any] | None, None, dict] = None
+    contamination: Annotated[float, Interval(Real, 0.0, 0.5, closed="right")] = 0.1
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -232,11 +207,6 @@ class KernelDensity(Detector):
                 "offset", lower_quantile(scores, float(self.contamination), weights[some] if len(weights) else None)
             )
         return self._memo[name]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_score_is_the_mean_of_score_samples": "the sum, as in scikit-learn's class of the same name"}

@@ -3,7 +3,8 @@
 import warnings
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -21,14 +22,15 @@ from latently.kernel.gram.eigen import ROUNDING, Solver
 from latently.kernel.gram.expansion import Expansion
 from latently.kernel.gram.values import gram
 from latently.kernel.vector import RBF, reads_tables
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Flag, Seed, checked, stores_parameters
+from latently.learn.estimator.tags import DeclaredTags
 
 _NAMES = {"linear", "poly", "rbf", "sigmoid", "cosine", "precomputed"}
 _SINGLE = 1e-5  # what is rounding in the eigenvalues of a matrix that was computed in single precision
 
 
 @stores_parameters
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(DeclaredTags, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis in the feature space of a kernel.
 
     A drop-in replacement for scikit-learn's class of the same name. A kernel that is not positive semi-definite is
@@ -97,46 +99,27 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "kernel": [StrOptions(_NAMES), Kernel, callable],
-        "gamma": [Interval(Real, 0, None, closed="left"), None],
-        "degree": [Interval(Real, 0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "kernel_params": [dict, None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "fit_inverse_transform": ["boolean"],
-        "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
-        "remove_zero_eig": ["boolean"],
-        "random_state": ["random_state"],
-        "copy_X": ["boolean"],
-        "n_jobs": [None, Integral],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "pre_image": [StrOptions({"ridge", "fixed_point"})],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "pairwise": attrgetter("_is_precomputed")}
 
-    n_components: int | None = None
+    n_components: Annotated[int | None, COUNT, None] = None
     _: KW_ONLY
-    kernel: Any = "linear"
-    gamma: float | None = None
-    degree: float = 3
-    coef0: float = 1
-    kernel_params: dict[str, Any] | None = None
-    alpha: float = 1.0
-    fit_inverse_transform: bool = False
-    eigen_solver: Solver = "auto"
-    tol: float = 0
-    max_iter: int | None = None
-    iterated_power: Any = "auto"
-    remove_zero_eig: bool = False
-    random_state: Any = None
-    copy_X: bool = True  # noqa: N815 - the name that scikit-learn has
-    n_jobs: int | None = None
-    n_landmarks: int | None = None
-    pre_image: Literal["ridge", "fixed_point"] = "ridge"
+    kernel: Annotated[Any, StrOptions(_NAMES), Kernel, callable] = "linear"
+    gamma: Annotated[float | None, Interval(Real, 0, None, closed="left"), None] = None
+    degree: Annotated[float, Interval(Real, 0, None, closed="left")] = 3
+    coef0: Annotated[float, Interval(Real, None, None, closed="neither")] = 1
+    kernel_params: Annotated[dict[str, Any] | None, dict, None] = None
+    alpha: Annotated[float, Interval(Real, 0, None, closed="left")] = 1.0
+    fit_inverse_transform: Flag = False
+    eigen_solver: Annotated[Solver, CHOICES] = "auto"
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0
+    max_iter: Annotated[int | None, COUNT, None] = None
+    iterated_power: Annotated[Any, Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})] = "auto"
+    remove_zero_eig: Flag = False
+    random_state: Seed = None
+    copy_X: Flag = True  # noqa: N815 - the name that scikit-learn has
+    n_jobs: Annotated[int | None, None, Integral] = None
+    n_landmarks: Annotated[int | None, COUNT, None] = None
+    pre_image: Annotated[Literal["ridge", "fixed_point"], CHOICES] = "ridge"
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -292,9 +275,3 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"check_array_api_input": "inverse_transform needs fit_inverse_transform=True, as in scikit-learn"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags

@@ -2,14 +2,14 @@
 
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_table
 from latently.embed.lle.alignment import (
     Method,
@@ -21,12 +21,12 @@ from latently.embed.lle.alignment import (
 from latently.embed.neighbourhoods import Neighbourhoods, check_one_of
 from latently.geometry.distances import Array
 from latently.kernel.gram.eigen import signed
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
 
 
 @stores_parameters
-class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LocallyLinearEmbedding(Embedding):
     """Locally linear embedding (Roweis and Saul, 2000): rows are the same means of their neighbours in the map.
 
     A drop-in replacement for scikit-learn's class of the same name, with neighbours by radius too. "hessian" follows
@@ -76,36 +76,20 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "reg": [Interval(Real, 0, None, closed="left")],
-        "eigen_solver": [StrOptions({"auto", "arpack", "dense"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"standard", "hessian", "modified", "ltsa"})],
-        "hessian_tol": [Interval(Real, 0, None, closed="left")],
-        "modified_tol": [Interval(Real, 0, None, closed="left")],
-        "neighbors_algorithm": [StrOptions({"auto", "brute", "kd_tree", "ball_tree"})],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "radius": [Interval(Real, 0, None, closed="neither"), None],
-    }
-
     _: KW_ONLY
-    n_neighbors: int | None = 5
-    n_components: int = 2
-    reg: float = 1e-3
-    eigen_solver: Literal["auto", "arpack", "dense"] = "auto"
-    tol: float = 1e-6
-    max_iter: int = 100
-    method: Method = "standard"
-    hessian_tol: float = 1e-4
-    modified_tol: float = 1e-12
-    neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto"
-    random_state: Any = None
-    n_jobs: int | None = None
-    radius: float | None = None
+    n_neighbors: Annotated[int | None, COUNT, None] = 5
+    n_components: Count = 2
+    reg: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-3
+    eigen_solver: Annotated[Literal["auto", "arpack", "dense"], CHOICES] = "auto"
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-6
+    max_iter: Count = 100
+    method: Annotated[Method, CHOICES] = "standard"
+    hessian_tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-4
+    modified_tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-12
+    neighbors_algorithm: Annotated[Literal["auto", "brute", "kd_tree", "ball_tree"], CHOICES] = "auto"
+    random_state: Seed = None
+    n_jobs: Annotated[int | None, None, Integral] = None
+    radius: Annotated[float | None, Interval(Real, 0, None, closed="neither"), None] = None
 
     @checked
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -174,15 +158,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"row {int(counts.argmin())} has {int(counts.min())} neighbours, but method='{self.method}' needs at "
                 f"least {least} for {d} dimensions: raise {'n_neighbors' if self.radius is None else 'radius'}"
             )
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _on_the_spot(graph: sparse.csr_array, weights: sparse.csr_array) -> sparse.csr_array:

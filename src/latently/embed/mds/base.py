@@ -1,20 +1,21 @@
 """What maps of dissimilarities share: reading them, and placing new points."""
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_dissimilarities, read_new_dissimilarities, read_table
 from latently.embed.mds.placement import placed
 from latently.geometry.distances import Array
 
 
-class DissimilarityMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DissimilarityMap(Embedding):
     """Base of maps of dissimilarities: a subclass has `fit_transform`, `metric` and `metric_params`."""
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": lambda model: not model._is_precomputed}
     metric: Any
     metric_params: dict[str, Any] | None
     embedding_: Array
@@ -36,10 +37,6 @@ class DissimilarityMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _place(self, D: Array) -> Array:
         return placed(D, self.embedding_, weighted=self._weighted)
 
-    @property
-    def _metric(self) -> Any:
-        return self.metric
-
     def _dissimilarities(self, X: Any) -> Array:
         """Dissimilarities (n, n) of the fit; remembers the rows, if there are any."""
         if self._metric == "precomputed":
@@ -52,16 +49,6 @@ class DissimilarityMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self._rows = rows
         self.dissimilarity_matrix_ = D
         return D
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self._metric, str) and self._metric == "precomputed"
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
 
 
 def _warn_square(rows: Array) -> None:

@@ -2,17 +2,15 @@
 
 import warnings
 from dataclasses import KW_ONLY
-from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from latently.embed.mds.base import DissimilarityMap
 from latently.geometry.distances import Array
 from latently.kernel.gram.centring import Centring
 from latently.kernel.gram.eigen import decomposed
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, checked, stores_parameters
 
 _ZERO = 1e-12  # eigenvalues up to this share of the largest are zero
 
@@ -56,16 +54,10 @@ class ClassicalMDS(DissimilarityMap):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-    }
-
-    n_components: int = 2
+    n_components: Count = 2
     _: KW_ONLY
-    metric: Any = "euclidean"
-    metric_params: dict[str, Any] | None = None
+    metric: Annotated[Any, str, callable] = "euclidean"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the map; see `fit_transform`."""

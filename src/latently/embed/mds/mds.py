@@ -2,17 +2,26 @@
 
 import warnings
 from dataclasses import KW_ONLY
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Integral
+from typing import Annotated, Any, Literal, Self
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from latently.embed.mds.base import DissimilarityMap
 from latently.embed.mds.classical import ClassicalMDS
 from latently.embed.mds.smacof import Majorisation, best_configuration, given_start, random_starts
 from latently.geometry.distances import Array
 from latently.learn.engine.cores import some_threads
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import (
+    CHOICES,
+    NON_NEGATIVE,
+    Count,
+    Flag,
+    Seed,
+    Verbose,
+    checked,
+    stores_parameters,
+)
 from latently.learn.estimator.unconverged import warn_unconverged
 
 
@@ -71,36 +80,20 @@ class MDS(DissimilarityMap):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "metric_mds": ["boolean"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"random", "classical_mds", "warn"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
-        "eps": [Interval(Real, 0.0, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
-        "dissimilarity": [StrOptions({"euclidean", "precomputed", "deprecated"})],
-        "metric": [str, callable, "boolean"],
-        "metric_params": [dict, None],
-        "normalized_stress": ["boolean", StrOptions({"auto"})],
-    }
-
-    n_components: int = 2
+    n_components: Count = 2
     _: KW_ONLY
-    metric_mds: bool = True
-    n_init: int = 1
-    init: Literal["random", "classical_mds", "warn"] = "warn"
-    max_iter: int = 300
-    verbose: int = 0
-    eps: float = 1e-6
-    n_jobs: int | None = None
-    random_state: Any = None
-    dissimilarity: str = "deprecated"
-    metric: Any = "euclidean"
-    metric_params: dict[str, Any] | None = None
-    normalized_stress: bool | Literal["auto"] = "auto"
+    metric_mds: Flag = True
+    n_init: Count = 1
+    init: Annotated[Literal["random", "classical_mds", "warn"], CHOICES] = "warn"
+    max_iter: Count = 300
+    verbose: Verbose = 0
+    eps: Annotated[float, NON_NEGATIVE] = 1e-6
+    n_jobs: Annotated[int | None, None, Integral] = None
+    random_state: Seed = None
+    dissimilarity: Annotated[str, StrOptions({"euclidean", "precomputed", "deprecated"})] = "deprecated"
+    metric: Annotated[Any, str, callable, "boolean"] = "euclidean"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    normalized_stress: Annotated[bool | Literal["auto"], "boolean", CHOICES] = "auto"
 
     def fit(self, X: Any, y: Any = None, init: Any = None) -> Self:
         """Find the map; see `fit_transform`."""

@@ -2,13 +2,12 @@
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from latently.embed.mds.base import DissimilarityMap
 from latently.embed.mds.classical import ClassicalMDS
@@ -16,7 +15,7 @@ from latently.embed.mds.smacof import Configuration, given_start
 from latently.embed.mds.stress import pulls_of
 from latently.geometry.distances import Array
 from latently.learn.engine.restarts import best_of
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import NON_NEGATIVE, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import generator
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -71,26 +70,16 @@ class SammonMapping(DissimilarityMap):
     """
 
     _weighted = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"classical_mds", "random"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "random_state": ["random_state"],
-    }
 
-    n_components: int = 2
+    n_components: Count = 2
     _: KW_ONLY
-    n_init: int = 8
-    init: str = "classical_mds"
-    max_iter: int = 2000
-    tol: float = 1e-10
-    metric: Any = "euclidean"
-    metric_params: dict[str, Any] | None = None
-    random_state: Any = None
+    n_init: Count = 8
+    init: Annotated[str, StrOptions({"classical_mds", "random"})] = "classical_mds"
+    max_iter: Count = 2000
+    tol: Annotated[float, NON_NEGATIVE] = 1e-10
+    metric: Annotated[Any, str, callable] = "euclidean"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    random_state: Seed = None
 
     def fit(self, X: Any, y: Any = None, init: Any = None) -> Self:
         """Find the map; see `fit_transform`."""

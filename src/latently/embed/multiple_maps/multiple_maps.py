@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,12 +20,13 @@ from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squar
 from latently.geometry.distances import Array
 from latently.learn.engine.cores import some_threads
 from latently.learn.engine.progress import drawn
-from latently.learn.estimator.parameters import checked, stores_parameters
+from latently.learn.estimator.parameters import Count, Seed, Verbose, checked, stores_parameters
 from latently.learn.estimator.table import generator
+from latently.learn.estimator.tags import DeclaredTags
 
 
 @stores_parameters
-class MultipleMapsTSNE(BaseEstimator):
+class MultipleMapsTSNE(DeclaredTags, BaseEstimator):
     """Multiple maps t-SNE (van der Maaten and Hinton 2012): several maps, and a share of every point in each.
 
     Similarities need not be transitive: "bank" is close to "money" and to "river", which are far from one another. In
@@ -85,39 +86,27 @@ class MultipleMapsTSNE(BaseEstimator):
     ((2, 5, 2), array([1., 1., 1., 1., 1.]))
     """
 
+    _tags: ClassVar[dict[str, Any]] = {
+        "pairwise": lambda model: "precomputed" in (model.metric, model.affinity),
+        "sparse": True,
+    }
     _EXPLORATION_MAX_ITER: ClassVar[int] = 250
     _N_ITER_CHECK: ClassVar[int] = 50
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_maps": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "perplexity": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "affinity": [StrOptions({"perplexity", "precomputed"})],
-        "early_exaggeration": [Interval(Real, 1, None, closed="left")],
-        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "init": [StrOptions({"random"}), np.ndarray],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-    }
-
-    n_maps: int = 2
+    n_maps: Count = 2
     _: KW_ONLY
-    n_components: int = 2
-    perplexity: Any = 30.0
-    affinity: str = "perplexity"
-    early_exaggeration: float = 1.0
-    learning_rate: Any = "auto"
-    max_iter: int = 1000
-    metric: Any = "euclidean"
-    metric_params: dict[str, Any] | None = None
-    init: Any = "random"
-    verbose: int = 0
-    random_state: Any = None
-    n_jobs: int | None = None
+    n_components: Count = 2
+    perplexity: Annotated[Any, Interval(Real, 0, None, closed="neither"), "array-like"] = 30.0
+    affinity: Annotated[str, StrOptions({"perplexity", "precomputed"})] = "perplexity"
+    early_exaggeration: Annotated[float, Interval(Real, 1, None, closed="left")] = 1.0
+    learning_rate: Annotated[Any, StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")] = "auto"
+    max_iter: Count = 1000
+    metric: Annotated[Any, str, callable] = "euclidean"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    init: Annotated[Any, StrOptions({"random"}), np.ndarray] = "random"
+    verbose: Verbose = 0
+    random_state: Seed = None
+    n_jobs: Annotated[int | None, None, Integral] = None
 
     @checked
     def fit(self, X: Any, y: Any = None, *, on_iteration: Callable[[MapStep], Any] | None = None) -> Self:
@@ -183,12 +172,6 @@ class MultipleMapsTSNE(BaseEstimator):
             Phase(early, self.early_exaggeration, 0.8, first, patience),
             Phase(self.max_iter - early, 1.0, 0.8, then, patience),
         ]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = "precomputed" in (self.metric, self.affinity)
-        tags.input_tags.sparse = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return {"law_row_order_does_not_matter": "maps start at random places, drawn in the order of the rows"}

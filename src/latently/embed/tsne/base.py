@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from latently.embed.base import Embedding
 from latently.embed.inputs import read_table
 from latently.embed.tsne import start
 from latently.embed.tsne.affinities import Affinities
@@ -22,9 +22,10 @@ from latently.learn.engine.progress import drawn
 from latently.learn.estimator.parameters import checked
 
 
-class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class NeighbourEmbedding(Embedding, ABC):
     """A map made by descending a divergence between neighbourhoods."""
 
+    _tags: ClassVar[dict[str, Any]] = {"transformer_tags.preserves_dtype": []}
     _EXPLORATION_MAX_ITER: int = 250  # iterations of early exaggeration
     _N_ITER_CHECK: int = 50  # iterations from one look at the divergence to the next
 
@@ -129,14 +130,3 @@ class NeighbourEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _say(self, text: str) -> None:
         if self.verbose >= 2:
             print(f"[t-SNE] {text}")
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = []  # maps are of single precision, as scikit-learn's
-        return tags

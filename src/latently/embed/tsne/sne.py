@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -13,7 +13,7 @@ from latently.embed.tsne.dense import ConditionalField, JointField
 from latently.embed.tsne.descent import Phase
 from latently.embed.tsne.inputs import find_neighbours, read_input, scaled_squares
 from latently.embed.tsne.kernels import Gaussian
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import Count, Flag, Seed, Verbose, stores_parameters
 from latently.learn.estimator.table import generator
 
 
@@ -64,38 +64,21 @@ class SNE(NeighbourEmbedding):
     (150, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "perplexity": [Interval(Real, 0, None, closed="neither"), "array-like"],
-        "symmetric": ["boolean"],
-        "early_exaggeration": [Interval(Real, 1, None, closed="left")],
-        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_iter_without_progress": [Interval(Integral, -1, None, closed="left")],
-        "min_grad_norm": [Interval(Real, 0, None, closed="left")],
-        "metric": [str, callable],
-        "metric_params": [dict, None],
-        "init": [StrOptions({"pca", "random", "spectral"}), np.ndarray],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-    }
-
-    n_components: int = 2
+    n_components: Count = 2
     _: KW_ONLY
-    perplexity: Any = 30.0
-    symmetric: bool = False
-    early_exaggeration: float = 4.0
-    learning_rate: Any = "auto"
-    max_iter: int = 1000
-    n_iter_without_progress: int = 300
-    min_grad_norm: float = 1e-7
-    metric: Any = "euclidean"
-    metric_params: dict[str, Any] | None = None
-    init: Any = "pca"
-    verbose: int = 0
-    random_state: Any = None
-    n_jobs: int | None = None
+    perplexity: Annotated[Any, Interval(Real, 0, None, closed="neither"), "array-like"] = 30.0
+    symmetric: Flag = False
+    early_exaggeration: Annotated[float, Interval(Real, 1, None, closed="left")] = 4.0
+    learning_rate: Annotated[Any, StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")] = "auto"
+    max_iter: Count = 1000
+    n_iter_without_progress: Annotated[int, Interval(Integral, -1, None, closed="left")] = 300
+    min_grad_norm: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-7
+    metric: Annotated[Any, str, callable] = "euclidean"
+    metric_params: Annotated[dict[str, Any] | None, dict, None] = None
+    init: Annotated[Any, StrOptions({"pca", "random", "spectral"}), np.ndarray] = "pca"
+    verbose: Verbose = 0
+    random_state: Seed = None
+    n_jobs: Annotated[int | None, None, Integral] = None
 
     def _fit(self, X: Any, on_iteration: Any) -> None:
         self._check_start()

@@ -1,14 +1,15 @@
 """Canonical correlation analysis."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.sources.chunks import ChunkSource
@@ -30,13 +31,15 @@ from latently.factor.cca.limits import check_rank, check_rows, view_name
 from latently.factor.cca.views import ILL, Views, by_moments, by_rows, mean_correlations, solved
 from latently.factor.moments import few_threads, less, moments_of
 from latently.factor.rows import read_table
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import CHOICES, Count, Flag, checked, stores_parameters
 from latently.learn.estimator.table import read_source
+from latently.learn.estimator.tags import DeclaredTags
 
 Array = NDArray[Any]
 
 
-class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
+@stores_parameters
+class CCA(DeclaredTags, CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, BaseEstimator):
     """Canonical correlation analysis: directions of two (or more) views of the same rows that vary together.
 
     Has the parameters and attributes of scikit-learn's class of the same name, but is exact: correlations do not
@@ -89,34 +92,20 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
     array([0.064, 0.949, 0.775])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "scale": ["boolean"],
-        "reg": [Interval(Real, 0, 1, closed="both"), "array-like"],
-        "solver": [StrOptions({"auto", "qr", "moments"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "copy": ["boolean"],
+    _tags: ClassVar[dict[str, Any]] = {
+        "regressor_tags.poor_score": True,
+        "target_tags.required": True,
+        "allow_nan": True,
     }
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        scale: bool = True,
-        reg: float | Sequence[float] = 0.0,
-        solver: Literal["auto", "qr", "moments"] = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-6,
-        copy: bool = True,
-    ) -> None:
-        self.n_components = n_components
-        self.scale = scale
-        self.reg = reg
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.copy = copy
+    n_components: Count = 2
+    _: KW_ONLY
+    scale: Flag = True
+    reg: Annotated[float | Sequence[float], Interval(Real, 0, 1, closed="both"), "array-like"] = 0.0
+    solver: Annotated[Literal["auto", "qr", "moments"], CHOICES] = "auto"
+    max_iter: Count = 500
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-6
+    copy: Flag = True
 
     # learning
 
@@ -291,10 +280,3 @@ class CCA(CanonicalAnswers, MultiOutputMixin, RegressorMixin, TransformerMixin, 
         along = self.x_rotations_ * self.canonical_correlations_
         self.coef_ = (along @ self.y_loadings_.T * self.scales_[1]).T / self.scales_[0]
         self.intercept_ = self.means_[1] - self.coef_ @ self.means_[0]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        return tags

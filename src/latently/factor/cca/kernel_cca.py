@@ -1,10 +1,10 @@
 """Kernel canonical correlation analysis."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from latently.kernel import RBF, Kernel, Linear, Polynomial
 from latently.kernel.base import length
 from latently.kernel.gram import IncompleteCholesky, Nystroem, incomplete_cholesky, nystroem
 from latently.kernel.vector import VectorKernel
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import CHOICES, Count, Seed, checked, stores_parameters
 from latently.learn.estimator.table import read_rows
+from latently.learn.estimator.tags import DeclaredTags
 
 Array = NDArray[np.float64]
 FEW_ROWS = 1000
@@ -29,7 +30,8 @@ Named = Literal["linear", "rbf", "poly"]
 _NAMED: dict[str, type[Kernel]] = {"linear": Linear, "rbf": RBF, "poly": Polynomial}
 
 
-class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
+@stores_parameters
+class KernelCCA(DeclaredTags, RegressorMixin, TransformerMixin, BaseEstimator):
     """Canonical correlations of functions: what two views of the same things have in common, linear or not.
 
     Each view is written in features whose inner products are the values of its kernel, or close to them: pivoted
@@ -82,34 +84,20 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
     (True, (300, 1))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "kernel": [StrOptions(set(_NAMED)), Kernel, list, tuple],
-        "reg": [Interval(Real, 0, 1, closed="both"), "array-like", None],
-        "approximation": [StrOptions({"cholesky", "nystroem"})],
-        "max_features": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, 1, closed="left")],
-        "random_state": ["random_state"],
+    _tags: ClassVar[dict[str, Any]] = {
+        "regressor_tags.poor_score": True,
+        "target_tags.required": True,
+        "target_tags.multi_output": True,
     }
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        kernel: Named | Kernel | Sequence[Named | Kernel] = "rbf",
-        reg: float | Sequence[float] | None = None,
-        approximation: Literal["cholesky", "nystroem"] = "cholesky",
-        max_features: int = 300,
-        tol: float = 1e-6,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.reg = reg
-        self.approximation = approximation
-        self.max_features = max_features
-        self.tol = tol
-        self.random_state = random_state
+    n_components: Count = 1
+    _: KW_ONLY
+    kernel: Annotated[Named | Kernel | Sequence[Named | Kernel], StrOptions(set(_NAMED)), Kernel, list, tuple] = "rbf"
+    reg: Annotated[float | Sequence[float] | None, Interval(Real, 0, 1, closed="both"), "array-like", None] = None
+    approximation: Annotated[Literal["cholesky", "nystroem"], CHOICES] = "cholesky"
+    max_features: Count = 300
+    tol: Annotated[float, Interval(Real, 0, 1, closed="left")] = 1e-6
+    random_state: Seed = None
 
     @checked
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -235,13 +223,6 @@ class KernelCCA(RegressorMixin, TransformerMixin, BaseEstimator):
     def _expected_failed_checks(self) -> dict[str, str]:
         reason = "the width of the kernel is the median distance of the rows, whatever their weights"
         return {"check_sample_weight_equivalence_on_dense_data": reason}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _target(X: Any) -> NDArray[Any]:

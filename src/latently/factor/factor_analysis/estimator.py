@@ -1,12 +1,13 @@
 """Factor analysis as an estimator."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY
+from numbers import Integral
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.open import as_source
@@ -23,7 +24,16 @@ from latently.factor.linear_gaussian import LinearGaussian
 from latently.factor.moments import moments_of
 from latently.factor.rows import each_row, read_table, verified
 from latently.factor.signs import flipped
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import (
+    CHOICES,
+    NON_NEGATIVE,
+    Count,
+    Flag,
+    Seed,
+    Whole,
+    checked,
+    stores_parameters,
+)
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -31,6 +41,7 @@ Array = NDArray[Any]
 Rotation = Literal["varimax", "quartimax", "promax"]
 
 
+@stores_parameters
 class FactorAnalysis(
     GaussianAnswers, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -84,40 +95,18 @@ class FactorAnalysis(
     (array([[1. , 0.8, 0.5]]), array([0.2, 0.5, 0.9]))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 0, None, closed="left"), None],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "copy": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "noise_variance_init": ["array-like", None],
-        "svd_method": [StrOptions({"randomized", "lapack"})],
-        "iterated_power": [Interval(Integral, 0, None, closed="left")],
-        "rotation": [StrOptions({"varimax", "quartimax", "promax"}), None],
-        "random_state": ["random_state"],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True}
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        tol: float = 1e-2,
-        copy: bool = True,
-        max_iter: int = 1000,
-        noise_variance_init: ArrayLike | None = None,
-        svd_method: Literal["randomized", "lapack"] = "randomized",
-        iterated_power: int = 3,
-        rotation: Rotation | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.copy = copy
-        self.max_iter = max_iter
-        self.noise_variance_init = noise_variance_init
-        self.svd_method = svd_method
-        self.iterated_power = iterated_power
-        self.rotation = rotation
-        self.random_state = random_state
+    n_components: Annotated[int | None, Interval(Integral, 0, None, closed="left"), None] = None
+    _: KW_ONLY
+    tol: Annotated[float, NON_NEGATIVE] = 1e-2
+    copy: Flag = True
+    max_iter: Count = 1000
+    noise_variance_init: Annotated[ArrayLike | None, "array-like", None] = None
+    svd_method: Annotated[Literal["randomized", "lapack"], CHOICES] = "randomized"
+    iterated_power: Whole = 3
+    rotation: Annotated[Rotation | None, CHOICES, None] = None
+    random_state: Seed = 0
 
     # learning
 
@@ -234,11 +223,6 @@ class FactorAnalysis(
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def rotated(components: Array, rotation: str | None) -> tuple[Array, Array]:

@@ -40,15 +40,16 @@ class Separation:
 
 
 class IndependentComponents(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     NoCheckpoints,
     OutOfCoreMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     BaseEstimator,
     metaclass=ABCMeta,
 ):
     """Base of the algorithms: a subclass says how white data are rotated to independent sources."""
 
+    _tags: ClassVar[dict[str, Any]] = {"transformer_tags.preserves_dtype": ["float64", "float32"]}
     _row_verbs: ClassVar[tuple[str, ...]] = ("transform",)
     _needs: ClassVar[str] = "sources that are not Gaussian"
     _opening: ClassVar[str] = ""
@@ -150,11 +151,6 @@ class IndependentComponents(
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def ordered(W: Array, whitening: Whitening) -> tuple[Array, NDArray[np.intp]]:

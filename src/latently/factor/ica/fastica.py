@@ -1,12 +1,12 @@
 """FastICA: a fixed point of a nonlinear contrast."""
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Options, StrOptions
 
 from latently.factor.ica.ascent.contrast import Contrast, Nonlinearity
 from latently.factor.ica.ascent.fixed_point import deflation, parallel, reloaded
@@ -16,8 +16,10 @@ from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, whitening_of
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import CHOICES, COUNT, NON_NEGATIVE, Count, Seed, stores_parameters
 
 
+@stores_parameters
 class FastICA(IndependentComponents):
     """Independent components by fixed points of a nonlinear contrast.
 
@@ -71,43 +73,20 @@ class FastICA(IndependentComponents):
 
     _opening = "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations."
     _is_iterative = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "algorithm": [StrOptions({"parallel", "deflation"})],
-        "whiten": [StrOptions({"arbitrary-variance", "unit-variance"}), Options(bool, {False})],
-        "fun": [StrOptions({"logcosh", "exp", "cube"}), callable],
-        "fun_args": [dict, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "w_init": ["array-like", None],
-        "whiten_solver": [StrOptions({"eigh", "svd"})],
-        "random_state": ["random_state"],
-    }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        algorithm: Literal["parallel", "deflation"] = "parallel",
-        whiten: Any = "unit-variance",
-        fun: str | Nonlinearity = "logcosh",
-        fun_args: dict[str, Any] | None = None,
-        max_iter: int = 200,
-        tol: float = 1e-4,
-        w_init: ArrayLike | None = None,
-        whiten_solver: Literal["eigh", "svd"] = "svd",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.whiten = whiten
-        self.fun = fun
-        self.fun_args = fun_args
-        self.max_iter = max_iter
-        self.tol = tol
-        self.w_init = w_init
-        self.whiten_solver = whiten_solver
-        self.random_state = random_state
+    n_components: Annotated[int | None, COUNT, None] = None
+    _: KW_ONLY
+    algorithm: Annotated[Literal["parallel", "deflation"], CHOICES] = "parallel"
+    whiten: Annotated[Any, StrOptions({"arbitrary-variance", "unit-variance"}), Options(bool, {False})] = (
+        "unit-variance"
+    )
+    fun: Annotated[str | Nonlinearity, StrOptions({"logcosh", "exp", "cube"}), callable] = "logcosh"
+    fun_args: Annotated[dict[str, Any] | None, dict, None] = None
+    max_iter: Count = 200
+    tol: Annotated[float, NON_NEGATIVE] = 1e-4
+    w_init: Annotated[ArrayLike | None, "array-like", None] = None
+    whiten_solver: Annotated[Literal["eigh", "svd"], CHOICES] = "svd"
+    random_state: Seed = None
 
     def _whitening(self, reduce: Any) -> Whitening:
         if self.whiten:

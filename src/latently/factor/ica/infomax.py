@@ -1,10 +1,9 @@
 """InfoMax: maximum likelihood of independent sources."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY
+from typing import Annotated, Any, Literal
 
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from latently.factor.ica.ascent.fixed_point import orthogonal
 from latently.factor.ica.ascent.likelihood import Likelihood
@@ -15,8 +14,10 @@ from latently.factor.ica.start import start_of
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import CHOICES, COUNT, NON_NEGATIVE, Count, Flag, Seed, stores_parameters
 
 
+@stores_parameters
 class InfoMax(IndependentComponents):
     """Independent components by maximum likelihood, which is maximum transfer of information.
 
@@ -67,34 +68,15 @@ class InfoMax(IndependentComponents):
     """
 
     _is_iterative = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "algorithm": [StrOptions({"quasi-newton", "natural-gradient"})],
-        "extended": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "w_init": ["array-like", None],
-        "random_state": ["random_state"],
-    }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        algorithm: Literal["quasi-newton", "natural-gradient"] = "quasi-newton",
-        extended: bool = True,
-        max_iter: int = 500,
-        tol: float = 1e-7,
-        w_init: ArrayLike | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.extended = extended
-        self.max_iter = max_iter
-        self.tol = tol
-        self.w_init = w_init
-        self.random_state = random_state
+    n_components: Annotated[int | None, COUNT, None] = None
+    _: KW_ONLY
+    algorithm: Annotated[Literal["quasi-newton", "natural-gradient"], CHOICES] = "quasi-newton"
+    extended: Flag = True
+    max_iter: Count = 500
+    tol: Annotated[float, NON_NEGATIVE] = 1e-7
+    w_init: Annotated[ArrayLike | None, "array-like", None] = None
+    random_state: Seed = None
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         solve = quasi_newton if self.algorithm == "quasi-newton" else natural_gradient

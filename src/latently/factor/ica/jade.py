@@ -1,18 +1,19 @@
 """JADE: a rotation that makes all fourth-order cumulant matrices diagonal."""
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Annotated
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from latently.factor.ica.base import IndependentComponents, Separation
 from latently.factor.ica.joint.cumulants import cumulant_matrices, kurtosis_of
 from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
 from latently.factor.ica.white_data import WhiteData
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import COUNT, NON_NEGATIVE, Count, stores_parameters
 
 
+@stores_parameters
 class JADE(IndependentComponents):
     """Independent components by joint diagonalisation of cumulant matrices.
 
@@ -53,16 +54,11 @@ class JADE(IndependentComponents):
 
     _needs = "sources with a kurtosis unlike that of a Gaussian one"
     _is_iterative = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    def __init__(self, n_components: int | None = None, *, tol: float = 1e-8, max_iter: int = 100) -> None:
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: Annotated[int | None, COUNT, None] = None
+    _: KW_ONLY
+    tol: Annotated[float, NON_NEGATIVE] = 1e-8
+    max_iter: Count = 100
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         Q = cumulant_matrices(data)

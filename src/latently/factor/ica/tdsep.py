@@ -1,12 +1,12 @@
 """TDSEP: a rotation that makes correlations at several lags diagonal."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from numbers import Integral
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from latently.factor.ica.base import IndependentComponents, Separation
 from latently.factor.ica.joint.joint_diagonalisation import joint_diagonalisation
@@ -14,8 +14,10 @@ from latently.factor.ica.joint.lagged import LaggedProducts, geometric_lags, spe
 from latently.factor.ica.white_data import WhiteData
 from latently.factor.ica.whitening import Whitening, inverse_root
 from latently.learn.engine.protocol import Array
+from latently.learn.estimator.parameters import COUNT, NON_NEGATIVE, Count, stores_parameters
 
 
+@stores_parameters
 class TDSEP(IndependentComponents):
     """Independent components of time series, separated by their spectra (also known as SOBI).
 
@@ -63,25 +65,12 @@ class TDSEP(IndependentComponents):
 
     _needs = "sources with different spectra"
     _is_iterative = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "lags": [Interval(Integral, 1, None, closed="left"), "array-like", None],
-        "tol": [Interval(Real, 0.0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        lags: int | Sequence[int] | None = None,
-        tol: float = 1e-8,
-        max_iter: int = 100,
-    ) -> None:
-        self.n_components = n_components
-        self.lags = lags
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: Annotated[int | None, COUNT, None] = None
+    _: KW_ONLY
+    lags: Annotated[int | Sequence[int] | None, COUNT, "array-like", None] = None
+    tol: Annotated[float, NON_NEGATIVE] = 1e-8
+    max_iter: Count = 100
 
     def _separate(self, data: WhiteData, start: Array | None) -> Separation:
         lags = self._steps(data.n_rows)

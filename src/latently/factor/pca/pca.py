@@ -1,7 +1,8 @@
 """Principal component analysis."""
 
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from latently.factor.pca.robust import robust_spectrum
 from latently.factor.pca.settings import check_count, chosen_solver, refuse_few, warn_rank
 from latently.factor.pca.solvers import Spectrum
 from latently.factor.rows import each_row, read_table, verified
-from latently.learn.estimator.parameters import checked
+from latently.learn.estimator.parameters import CHOICES, Count, Flag, Seed, checked, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -31,6 +32,7 @@ Array = NDArray[Any]
 Solver = Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "power"]
 
 
+@stores_parameters
 class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component analysis: the orthogonal directions in which the rows vary most.
 
@@ -97,52 +99,31 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
     array([-1.  , -0.55])
     """
 
-    _takes_sparse = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [
-            Interval(Integral, 0, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle", "held-out", "relevant"}),
-            None,
-        ],
-        "copy": ["boolean"],
-        "whiten": ["boolean"],
-        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "power"})],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
-        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
-        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": ["random_state"],
-        "robust": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    _tags: ClassVar[dict[str, Any]] = {
+        "sparse": lambda model: model.svd_solver in ("auto", "arpack", "covariance_eigh"),
+        "allow_nan": lambda model: not model.robust,
+        "transformer_tags.preserves_dtype": ["float64", "float32"],
     }
+    _takes_sparse = True
 
-    def __init__(
-        self,
-        n_components: int | float | str | None = None,
-        *,
-        copy: bool = True,
-        whiten: bool = False,
-        svd_solver: Solver = "auto",
-        tol: float = 0.0,
-        iterated_power: int | Literal["auto"] = "auto",
-        n_oversamples: int = 10,
-        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
-        random_state: Any = None,
-        robust: bool = False,
-        max_iter: int = 1000,
-    ) -> None:
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.robust = robust
-        self.max_iter = max_iter
+    n_components: Annotated[
+        int | float | str | None,
+        Interval(Integral, 0, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="neither"),
+        StrOptions({"mle", "held-out", "relevant"}),
+        None,
+    ] = None
+    _: KW_ONLY
+    copy: Flag = True
+    whiten: Flag = False
+    svd_solver: Annotated[Solver, CHOICES] = "auto"
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 0.0
+    iterated_power: Annotated[int | Literal["auto"], CHOICES, Interval(Integral, 0, None, closed="left")] = "auto"
+    n_oversamples: Count = 10
+    power_iteration_normalizer: Annotated[Literal["auto", "QR", "LU", "none"], CHOICES] = "auto"
+    random_state: Seed = None
+    robust: Flag = False
+    max_iter: Count = 1000
 
     # learning
 
@@ -291,10 +272,3 @@ class PCA(Projections, LearnsBySums, OutOfCoreMixin, ClassNamePrefixFeaturesOutM
     def _expected_failed_checks(self) -> dict[str, str]:
         reason = "rows of weight 0 lie in directions without variance, which are arbitrary, and many here"
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
-        tags.input_tags.allow_nan = not self.robust
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

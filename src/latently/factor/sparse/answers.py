@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from latently.data.open import as_source
 from latently.data.sources.chunks import Chunk
 from latently.data.tables.matrix import FloatArray
-from latently.factor.sparse.atoms import Problem
+from latently.factor.sparse.atoms import CodeSums, Problem
 from latently.factor.sparse.codes import Algorithm, Coder
 from latently.learn.engine.cores import threads
 from latently.learn.engine.protocol import Array
@@ -34,6 +34,7 @@ class SparseCodes:
     fit_algorithm: str
     n_jobs: int | None
     components_: Array
+    statistics_: CodeSums
 
     def transform(self, X: Any) -> FloatArray:
         """(rows, atoms) sparse codes of rows; twice as many columns with `split_sign`."""

@@ -1,14 +1,15 @@
 """Dictionary learning: atoms of which every row needs few."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from latently.data.open import as_source
@@ -21,7 +22,7 @@ from latently.factor.sparse.start import Draw, drawing, given_start, svd_start, 
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import Reduction, reducing
 from latently.learn.estimator.missing import refuse_missing
-from latently.learn.estimator.parameters import check_parameters
+from latently.learn.estimator.parameters import CHOICES, COUNT, Flag, Seed, Whole, check_parameters, stores_parameters
 from latently.learn.estimator.table import OutOfCoreMixin, read_rows, read_source
 from latently.learn.estimator.unconverged import warn_unconverged
 
@@ -29,12 +30,13 @@ _PASSES = 20  # over the atoms, once the sums of two models are added
 _CHUNK_ROWS = 2048  # codes take so long that small chunks share the work better
 
 
+@stores_parameters
 class DictionaryLearning(
     SparseCodes,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     NoCheckpoints,
     OutOfCoreMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     BaseEstimator,
 ):
     """A dictionary of atoms such that every row is made of few of them.
@@ -112,76 +114,31 @@ class DictionaryLearning(
     (300, 2)
     """
 
-    statistics_: CodeSums
+    _tags: ClassVar[dict[str, Any]] = {"transformer_tags.preserves_dtype": ["float64", "float32"]}
     _is_iterative = True
     _row_verbs: ClassVar[tuple[str, ...]] = ("transform",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "fit_algorithm": [StrOptions({"lars", "cd"})],
-        "transform_algorithm": [StrOptions({"lasso_lars", "lasso_cd", "lars", "omp", "threshold"})],
-        "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
-        "transform_alpha": [Interval(Real, 0, None, closed="left"), None],
-        "n_jobs": [Integral, None],
-        "code_init": [np.ndarray, None],
-        "dict_init": [np.ndarray, None],
-        "callback": [callable, None],
-        "verbose": ["verbose"],
-        "split_sign": ["boolean"],
-        "random_state": ["random_state"],
-        "positive_code": ["boolean"],
-        "positive_dict": ["boolean"],
-        "transform_max_iter": [Interval(Integral, 0, None, closed="left")],
-        "eta": [Interval(Real, 0, None, closed="neither"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        alpha: float = 1,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        fit_algorithm: Literal["lars", "cd"] = "lars",
-        transform_algorithm: Literal["lasso_lars", "lasso_cd", "lars", "omp", "threshold"] = "omp",
-        transform_n_nonzero_coefs: int | None = None,
-        transform_alpha: float | None = None,
-        n_jobs: int | None = None,
-        code_init: ArrayLike | None = None,
-        dict_init: ArrayLike | None = None,
-        callback: Callable[[dict[str, Any]], Any] | None = None,
-        verbose: bool = False,
-        split_sign: bool = False,
-        random_state: Any = None,
-        positive_code: bool = False,
-        positive_dict: bool = False,
-        transform_max_iter: int = 1000,
-        eta: float | None = None,
-        batch_size: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_algorithm = fit_algorithm
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.transform_alpha = transform_alpha
-        self.n_jobs = n_jobs
-        self.code_init = code_init
-        self.dict_init = dict_init
-        self.callback = callback
-        self.verbose = verbose
-        self.split_sign = split_sign
-        self.random_state = random_state
-        self.positive_code = positive_code
-        self.positive_dict = positive_dict
-        self.transform_max_iter = transform_max_iter
-        self.eta = eta
-        self.batch_size = batch_size
+    n_components: Annotated[int | None, COUNT, None] = None
+    _: KW_ONLY
+    alpha: Annotated[float, Interval(Real, 0, None, closed="left")] = 1
+    max_iter: Whole = 1000
+    tol: Annotated[float, Interval(Real, 0, None, closed="left")] = 1e-8
+    fit_algorithm: Annotated[Literal["lars", "cd"], CHOICES] = "lars"
+    transform_algorithm: Annotated[Literal["lasso_lars", "lasso_cd", "lars", "omp", "threshold"], CHOICES] = "omp"
+    transform_n_nonzero_coefs: Annotated[int | None, COUNT, None] = None
+    transform_alpha: Annotated[float | None, Interval(Real, 0, None, closed="left"), None] = None
+    n_jobs: Annotated[int | None, Integral, None] = None
+    code_init: Annotated[ArrayLike | None, np.ndarray, None] = None
+    dict_init: Annotated[ArrayLike | None, np.ndarray, None] = None
+    callback: Annotated[Callable[[dict[str, Any]], Any] | None, callable, None] = None
+    verbose: Annotated[bool, "verbose"] = False
+    split_sign: Flag = False
+    random_state: Seed = None
+    positive_code: Flag = False
+    positive_dict: Flag = False
+    transform_max_iter: Whole = 1000
+    eta: Annotated[float | None, Interval(Real, 0, None, closed="neither"), None] = None
+    batch_size: Annotated[int | None, COUNT, None] = None
 
     # learning
 
@@ -291,8 +248,3 @@ class DictionaryLearning(
             return merged
         reason = "as in scikit-learn, fit_transform gives the codes of the fit, which are those of the lasso"
         return merged | dict.fromkeys(("check_transformer_general", "check_transformer_data_not_an_array"), reason)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

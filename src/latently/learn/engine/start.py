@@ -1,7 +1,7 @@
 """Where a fit starts: rows, spread-out rows, random or given responsibilities. Missing values are welcome."""
 
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,19 @@ def rows_at(source: ChunkSource, places: npt.NDArray[np.int64]) -> tuple[Array, 
     with mapping(source) as over_chunks:
         rows, weights = zip(*over_chunks(partial(_picked, places)), strict=True)
     return np.concatenate(rows), np.concatenate(weights)
+
+
+def worst_rows(model: Any, params: Any, source: ChunkSource, most: int) -> Array:
+    """At most `most` rows of lowest density under a model that has `log_joint`, the lowest first."""
+    found: list[tuple[Array, Array]] = []
+    for chunk in source:
+        density = np.logaddexp.reduce(model.log_joint(params, chunk.X), axis=1)
+        if chunk.weights is not None:
+            density = np.where(chunk.weights > 0, density, np.inf)
+        lowest = np.argsort(density, kind="stable")[:most]
+        found.append((density[lowest], np.asarray(chunk.X[lowest], dtype=np.float64)))
+    levels, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+    return rows[np.argsort(levels, kind="stable")[:most]]
 
 
 def _count(chunk: Chunk) -> int:

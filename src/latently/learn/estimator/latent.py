@@ -99,14 +99,9 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
         best = best_of(run, starts, lambda fit: fit.trace[-1], side_by_side=small)
         self._keep(best.params)
         self.statistics_ = best.stats
-        self.converged_, self.n_iter_, self.reason_ = best.converged, best.n_iter, best.reason
-        self.trace_ = list(best.trace)
+        self._take_trace(best)
         warn_unconverged(best.reason, "max_iter", self.max_iter)
         return self
-
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, then give the most probable component of each row."""
-        return self.fit(X, y, sample_weight).predict(X)
 
     @checked
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -187,11 +182,6 @@ class LatentEstimator(OutOfCoreMixin, ImputationMixin, MembershipMixin, DensityM
         if self.n_components == 1:
             return {}
         return {"law_merge_equals_fit_on_both": "rows keep the responsibilities that each model gave them"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_missing
-        return tags
 
 
 def permuted(stats: Any, order: Any) -> Any:

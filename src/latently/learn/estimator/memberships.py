@@ -1,7 +1,8 @@
 """What an estimator of components can answer once it can say log p(x, component): memberships, densities, criteria."""
 
 from collections.abc import Callable
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import entr
@@ -10,24 +11,33 @@ from latently import compiled
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource
 from latently.data.tables.matrix import has_values
+from latently.learn.engine.em import Fit
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
 from latently.learn.estimator.sums import summing
 from latently.learn.estimator.table import check_fitted, read_rows
+from latently.learn.estimator.tags import DeclaredTags
 
 # Multiplications that are not worth waking a thread for, and rows that a thread should have at least.
 _ONE_CALL, _LEAST_ROWS = 1 << 18, 256
 _BLOCK = 256
 
 
-class MembershipMixin:
+class MembershipMixin(DeclaredTags):
     """Memberships, densities and criteria.
 
     A subclass gives `_joint(X)`, log p(x_i, component k) (n, k) of rows (n, d), and `_n_parameters()`, how many
     parameters are free. It may say what a row costs (`_row_work`), and that NaN is a missing value (`_takes_missing`).
     """
 
+    fit: Callable[..., Any]
     _takes_missing = False
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": attrgetter("_takes_missing")}
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, then give the most probable component of each row."""
+        found: Array = self.fit(X, y, sample_weight).predict(X)
+        return found
 
     def predict(self, X: Any) -> Array:
         """Most probable component of each row."""
@@ -110,6 +120,12 @@ class MembershipMixin:
         most = min(CHUNK_ROWS, max(_LEAST_ROWS, -(-len(rows) // 2)))
         with mapping(ArraySource(rows, None, most)) as over_chunks:
             return list(over_chunks(lambda chunk: summary(self._joint(chunk.X))))  # type: ignore[arg-type]
+
+    def _take_trace(self, fit: Fit[Any, Any]) -> None:
+        """Say how a fit went: the objective at every iteration, as a sum and for each row, and why it ended."""
+        self.converged_, self.n_iter_, self.reason_ = fit.converged, fit.n_iter, fit.reason
+        self.trace_, self.lower_bounds_ = list(fit.trace), [value / fit.rows for value in fit.trace]
+        self.lower_bound_ = self.lower_bounds_[-1]
 
     def _row_work(self) -> int:
         """Multiplications for each value of a row, more or less."""

@@ -1,56 +1,13 @@
-"""Estimators that take tables which are not in memory: one base class, whatever the estimator does with the rows."""
+"""Methods that take tables which are not in memory: wrapped by `OutOfCoreMixin`, whatever they do with the rows."""
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar, Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from latently.data.sources.chunks import ChunkSource, is_dask, is_out_of_core
+from latently.data.sources.chunks import ChunkSource, is_dask
 from latently.data.stored.source import StoredSource
 from latently.learn.estimator.answers import answered
-
-
-class OutOfCoreMixin:
-    """Base of estimators that take tables that are not in memory: files, patterns, sources of chunks, Dask collections.
-
-    `fit` and `partial_fit` are given a `ChunkSource` in place of such a table, with weights and targets in its chunks
-    where columns were named for them. Verbs that answer row by row are called for one chunk after the
-    other, and what they say is written to a file. A subclass does no more than handle a `ChunkSource` in `fit`.
-    """
-
-    _row_verbs: ClassVar[tuple[str, ...]] = (
-        "predict", "predict_proba", "predict_log_proba", "score_samples", "transform",
-    )  # fmt: skip
-    _of_sequences: ClassVar[bool] = False
-    """Whether rows mean something only as parts of whole sequences."""
-
-    def _walk(self, f: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
-        """Give f(item) for each item, in order."""
-        return map(f, items)
-
-    def _storing(self, path: Any, every: int) -> AbstractContextManager[Any]:
-        """Store a fit that is under way inside a `with` block, if a path is given."""
-        if path is not None:
-            raise ValueError(f"{type(self).__name__} learns in one pass: there is nothing to store in a checkpoint")
-        return nullcontext()
-
-    def _lazily(self, f: Callable[[Any], Any], X: Any) -> Any:
-        """Give f of the rows of a Dask collection, to be computed where they are."""
-        return X.map_partitions(f)
-
-    def _is_stored(self, X: Any) -> bool:
-        """Whether X is a table that is not in memory."""
-        return is_out_of_core(X)
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        wrappers = {"fit": learning, "partial_fit": learning} | dict.fromkeys(cls._row_verbs, answering)
-        for name, wrap in wrappers.items():
-            method = getattr(cls, name, None)
-            if inspect.isfunction(method) and not hasattr(method, "takes_out_of_core"):
-                setattr(cls, name, wrap(method))
-
 
 _FIT_OPTIONS: Final = {"columns": None, "filters": None, "sequences_by": None}
 _CHECKPOINT: Final = {"checkpoint": None, "every": 10}

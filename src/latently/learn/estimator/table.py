@@ -3,8 +3,9 @@
 `OutOfCoreMixin` is the base class that lets an estimator take tables that are not in memory.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,12 +13,13 @@ from numpy.random.bit_generator import ISeedSequence
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latently.data.sources.chunks import ChunkSource
+from latently.data.sources.chunks import ChunkSource, is_out_of_core
 from latently.data.sources.table_source import TableSource
 from latently.data.tables import frames
 from latently.data.tables.matrix import FloatArray, as_matrix, check_size
 from latently.learn.engine.reduce import mapping
-from latently.learn.estimator import out_of_core
+from latently.learn.estimator.out_of_core import answering, learning
+from latently.learn.estimator.tags import DeclaredTags
 
 
 def read_rows(
@@ -131,24 +133,52 @@ def seeded(seed: int) -> np.random.RandomState:
     return rng
 
 
-class OutOfCoreMixin(out_of_core.OutOfCoreMixin):
-    """Tables that need not be in memory, answers by all threads, fits that can be stopped and go on."""
+class OutOfCoreMixin(DeclaredTags):
+    """Base of estimators that take tables that are not in memory: files, patterns, sources of chunks, Dask collections.
 
+    `fit` and `partial_fit` are given a `ChunkSource` in place of such a table, with weights and targets in its chunks
+    where columns were named for them. Verbs that answer row by row are called for one chunk after the
+    other, by all threads, and what they say is written to a file. A subclass does no more than handle a `ChunkSource`
+    in `fit`.
+    """
+
+    _row_verbs: ClassVar[tuple[str, ...]] = (
+        "predict", "predict_proba", "predict_log_proba", "score_samples", "transform",
+    )  # fmt: skip
+    _of_sequences: ClassVar[bool] = False
+    """Whether rows mean something only as parts of whole sequences."""
     _is_iterative: ClassVar[bool] = False
     """Whether a fit takes many passes, so that it is worth a checkpoint."""
 
     def _walk(self, f: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Any]:
+        """Give f(item) for each item, in order."""
         with mapping(items) as over_items:
             yield from over_items(f)
 
     def _lazily(self, f: Callable[[Any], Any], X: Any) -> Any:
+        """Give f of the rows of a Dask collection, to be computed where they are."""
         from latently.learn.dask.reduce import lazy_map
 
         return lazy_map(f, X)
 
     def _storing(self, path: Any, every: int) -> AbstractContextManager[Any]:
-        if path is None or not self._is_iterative:
-            return super()._storing(path, every)
+        """Store a fit that is under way inside a `with` block, if a path is given."""
+        if path is None:
+            return nullcontext()
+        if not self._is_iterative:
+            raise ValueError(f"{type(self).__name__} learns in one pass: there is nothing to store in a checkpoint")
         from latently.learn.checkpoint.checkpoint import checkpointing
 
         return checkpointing(path, every)
+
+    def _is_stored(self, X: Any) -> bool:
+        """Whether X is a table that is not in memory."""
+        return is_out_of_core(X)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        wrappers = {"fit": learning, "partial_fit": learning} | dict.fromkeys(cls._row_verbs, answering)
+        for name, wrap in wrappers.items():
+            method = getattr(cls, name, None)
+            if inspect.isfunction(method) and not hasattr(method, "takes_out_of_core"):
+                setattr(cls, name, wrap(method))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from latently.distributions import Bernoulli, Categorical, Exponential, Gaussian, Poisson, Product
 from latently.persist.onnx.graph import Graph
+from latently.predict.labels import log_shares
 
 Array = NDArray[np.float64]
 _LOG_2PI: Final = float(np.log(2 * np.pi))
@@ -48,7 +49,7 @@ def _family(graph: Graph, X: str, members: Sequence[Any]) -> str:
     if isinstance(first, Bernoulli):
         return bernoullis(graph, X, np.stack([m.probabilities for m in members]))
     if isinstance(first, Categorical):
-        return categories(graph, X, [_log(np.stack([m.probabilities for m in members])).T])
+        return categories(graph, X, [log_shares(np.stack([m.probabilities for m in members])).T])
     if isinstance(first, Poisson):
         return poissons(graph, X, np.stack([m.rate for m in members]))
     if isinstance(first, Exponential):
@@ -80,7 +81,7 @@ def full_gaussians(graph: Graph, X: str, means: Array, covariances: Array) -> st
 
 def bernoullis(graph: Graph, X: str, probabilities: Array) -> str:
     """Independent columns of zeros and ones, with probabilities (K, d) of a one."""
-    return categories(graph, X, [_log(np.stack([1 - p, p])) for p in probabilities.T])
+    return categories(graph, X, [log_shares(np.stack([1 - p, p])) for p in probabilities.T])
 
 
 def poissons(graph: Graph, X: str, rates: Array) -> str:
@@ -163,8 +164,3 @@ def _log_factorial(graph: Graph, x: str) -> str:
     below = [graph.add("Log", graph.add("Add", x, np.float64(i))) for i in range(1, _SHIFT + 1)]
     series = graph.add("Add", graph.total(terms), np.float64(0.5 * _LOG_2PI))
     return graph.add("Sub", series, graph.total(below))
-
-
-def _log(probabilities: Array) -> Array:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(probabilities))

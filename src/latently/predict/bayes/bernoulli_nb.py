@@ -1,7 +1,7 @@
 """Naive Bayes for columns that are there or not."""
 
 from dataclasses import KW_ONLY, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,15 +50,10 @@ class BernoulliNB(DiscreteNB):
            [0.429, 0.571]])
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "allow_nan": True, "classifier_tags.poor_score": True}
+
     _: KW_ONLY
     binarize: float | None = 0.0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.classifier_tags.poor_score = True
-        return tags
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         rows = self._table(X, reset=reset, allow_nan=True)

@@ -1,7 +1,7 @@
 """Naive Bayes for columns of category codes."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,15 +58,10 @@ class CategoricalNB(DiscreteNB):
     array(['a', 'b'], ...)
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"categorical": True, "positive_only": True, "allow_nan": True}
+
     _: KW_ONLY
     min_categories: int | ArrayLike | None = None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, ChunkSource):

@@ -1,7 +1,7 @@
 """Naive Bayes with a Gaussian for every column and class."""
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,14 +54,11 @@ class GaussianNB(BayesClassifier):
     array(['a', 'b'], ...)
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True}
+
     _: KW_ONLY
     priors: ArrayLike | None = None
     var_smoothing: float = 1e-9
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, DaskSource):  # in memory, and summed in small blocks anyway: larger chunks are fewer additions

@@ -1,7 +1,7 @@
 """Naive Bayes for counts, such as the words of a document."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -44,12 +44,7 @@ class MultinomialNB(DiscreteNB):
     array(['a', 'b'], ...)
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.classifier_tags.poor_score = True
-        return tags
+    _tags: ClassVar[dict[str, Any]] = {"sparse": True, "positive_only": True, "classifier_tags.poor_score": True}
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         return self._no_negatives(self._table(X, reset=reset, allow_nan=False))

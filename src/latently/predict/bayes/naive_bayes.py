@@ -1,7 +1,7 @@
 """Naive Bayes for tables as they come: numbers, counts, categories, with and without an order, with missing values."""
 
 from dataclasses import KW_ONLY, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,6 +70,8 @@ class NaiveBayes(BayesClassifier):
     array(['play', 'stay'], ...)
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "categorical": True, "string": True}
+
     families: Any = None
     _: KW_ONLY
     schema: Schema | None = None
@@ -77,13 +79,6 @@ class NaiveBayes(BayesClassifier):
     p: Any = None
     priors: ArrayLike | None = None
     var_smoothing: float = 1e-9
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # reading
 

@@ -1,7 +1,7 @@
 """Bayesian linear regression on sums that add."""
 
 from dataclasses import KW_ONLY
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,6 +82,8 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
     True
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": lambda model: model.missing == "marginalise"}
+
     _: KW_ONLY
     method: Method = "evidence"
     prior_mean: float | ArrayLike = 0.0
@@ -95,11 +97,6 @@ class BayesianLinearRegression(RegressionAnswers, OutOfCoreMixin, RegressorScore
     max_iter: int = 300
     tol: float = 1e-6
     missing: Literal["error", "marginalise"] = "error"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "marginalise"
-        return tags
 
     # learning
 

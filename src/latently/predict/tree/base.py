@@ -35,17 +35,11 @@ _VIEWS: WeakKeyDictionary[Any, tuple[Nodes, TreeView]] = WeakKeyDictionary()  # 
 class BaseTree(TreeParameters, OutOfCoreMixin, BaseEstimator, ABC):
     """Base of decision trees: reading, growing, pruning, explaining."""
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "sparse": True}
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba", "apply")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _most_bins: ClassVar[int] = TREE_BINS
     criterion: Any
     _class_counts: Any  # number of classes of each output, ones for a regression
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return "nodes_" in self.__dict__

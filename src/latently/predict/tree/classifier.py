@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, replace
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import sklearn.tree
@@ -11,13 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
 from latently.decide import DecideMixin
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import CHOICES, NON_NEGATIVE, stores_parameters
 from latently.predict.scores import ClassifierScore
 from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
 from latently.predict.tree.model import answers
-from latently.predict.tree.parameters import CLASS_CRITERIA, REAL_0, TREE_CONSTRAINTS
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -149,19 +148,11 @@ class DecisionTreeClassifier(ClassAnswers, BaseTree):
     wind <= 1: play; wind > 1: stay
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TREE_CONSTRAINTS,
-        "criterion": [CLASS_CRITERIA],
-        "class_weight": [dict, list, StrOptions({"balanced"}), None],
-        "confidence": [Interval(Real, 0.0, 0.5, closed="right"), None],
-        "m": [REAL_0],
-    }
-
     _: KW_ONLY
-    criterion: Criterion = "gini"
-    class_weight: Any = None
-    confidence: float | None = None
-    m: float = 0.0
+    criterion: Annotated[Criterion, CHOICES] = "gini"
+    class_weight: Annotated[Any, dict, list, StrOptions({"balanced"}), None] = None
+    confidence: Annotated[float | None, Interval(Real, 0.0, 0.5, closed="right"), None] = None
+    m: Annotated[float, NON_NEGATIVE] = 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,22 +1,20 @@
 """Regression trees."""
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from warnings import warn
 
 import numpy as np
 import sklearn.tree
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import StrOptions
 
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import CHOICES, NON_NEGATIVE, stores_parameters
 from latently.predict.scores import RegressorScore
 from latently.predict.tree import m5
 from latently.predict.tree.base import BaseTree
 from latently.predict.tree.growth.binary import Grown
 from latently.predict.tree.growth.targets import Targets, number_targets, read_numbers
 from latently.predict.tree.model import answers, leaf_targets
-from latently.predict.tree.parameters import NUMBER_CRITERIA, REAL_0, TREE_CONSTRAINTS
 from latently.predict.tree.pruning.reduced_error import Errors
 
 Array = NDArray[np.float64]
@@ -55,6 +53,11 @@ class NumberAnswers(RegressorScore):
                 stacklevel=3,
             )
             self.criterion = "squared_error"
+
+    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
+        targets = number_goals(self, y)
+        self._class_counts = [1] * self.n_outputs_
+        return targets, sample_weight
 
     def predict(self, X: Any, check_input: bool = True) -> Array:
         """Mean of the leaf; (n,), or (n, outputs)."""
@@ -123,22 +126,12 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
     array([0., 2.])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TREE_CONSTRAINTS,
-        "criterion": [NUMBER_CRITERIA],
-        "leaf": [StrOptions({"mean", "linear"})],
-        "smoothing": [REAL_0],
-    }
+    _tags: ClassVar[dict[str, Any]] = {"target_tags.multi_output": True}
 
     _: KW_ONLY
-    criterion: Criterion = "squared_error"
-    leaf: Literal["mean", "linear"] = "mean"
-    smoothing: float = 15.0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+    criterion: Annotated[Criterion, CHOICES] = "squared_error"
+    leaf: Annotated[Literal["mean", "linear"], CHOICES] = "mean"
+    smoothing: Annotated[float, NON_NEGATIVE] = 15.0
 
     @classmethod
     def m5(cls, min_samples_leaf: int = 4, **params: Any) -> Self:
@@ -163,11 +156,6 @@ class DecisionTreeRegressor(NumberAnswers, BaseTree):
             Ignored; for compatibility.
         """
         return self._fit(X, y, sample_weight)
-
-    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
-        targets = number_goals(self, y)
-        self._class_counts = [1] * self.n_outputs_
-        return targets, sample_weight
 
     def _errors(self, y: Any) -> Errors:
         return Errors(read_numbers(y, type(self).__name__)[0], False)

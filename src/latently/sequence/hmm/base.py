@@ -59,6 +59,7 @@ class BaseHMM(
     is in `init_params`; it is kept by `clone`.
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "target_tags.required": False}
     _row_verbs = ("predict", "predict_proba")
     _is_iterative = True
     _of_sequences = True
@@ -290,9 +291,3 @@ class BaseHMM(
 
     def _expected_failed_checks(self) -> dict[str, str]:
         return expected.HMM
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = False
-        return tags

@@ -73,6 +73,7 @@ class CategoricalHMM(BaseHMM):
     (0.01344, array([1, 0, 0]))
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"positive_only": True, "categorical": True}
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "e": "emissionprob_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "emissionprob")
 
@@ -119,9 +120,6 @@ class CategoricalHMM(BaseHMM):
     def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
         """A column of codes for `latently.checks`: two states with symbols of their own."""
         return (rng.integers(0, 2, size=(n_rows, 1)) + 2 * (np.arange(n_rows)[:, None] // 10 % 2)).astype(np.float64)
-
-    def __sklearn_tags__(self) -> Any:
-        return _whole_numbers(super().__sklearn_tags__())
 
     def _table(self) -> Array:
         self._need("emissionprob_")
@@ -198,6 +196,7 @@ class PoissonHMM(BaseHMM):
     array([ 2., 20.])
     """
 
+    _tags: ClassVar[dict[str, Any]] = {"positive_only": True, "categorical": True}
     PARAMETERS: ClassVar[dict[str, str]] = {**BaseHMM.PARAMETERS, "l": "lambdas_"}
     FIXABLE: ClassVar[tuple[str, ...]] = (*BaseHMM.FIXABLE, "lambdas")
 
@@ -218,9 +217,6 @@ class PoissonHMM(BaseHMM):
     def _check_values(self, X: Array, reset: bool) -> Array:
         check_whole(X, "counts are whole numbers 0, 1, 2, ...")
         return super()._check_values(X, reset)
-
-    def __sklearn_tags__(self) -> Any:
-        return _whole_numbers(super().__sklearn_tags__())
 
     def _n_columns(self) -> int | None:
         return np.shape(self.lambdas_)[1] if self._has("lambdas_") else None
@@ -272,9 +268,3 @@ def check_whole(X: Array, rule: str) -> None:
         row, column = np.argwhere(wrong)[0]
         what = "Negative values in data: " if negative.any() else ""
         raise ValueError(f"{what}column {column} of X has {X[row, column]:g} in row {row}, but {rule}")
-
-
-def _whole_numbers(tags: Any) -> Any:
-    """Tell general checks that values are 0, 1, 2, ...: by the two tags that there are for it."""
-    tags.input_tags.positive_only = tags.input_tags.categorical = True
-    return tags

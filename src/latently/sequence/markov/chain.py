@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY
 from functools import cache, partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -62,6 +62,8 @@ class MarkovChain(OutOfCoreMixin, BaseEstimator):
     >>> chain.stationary_distribution()
     array([0.4, 0.6])
     """
+
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "categorical": True, "string": True}
 
     order: int = 1
     _: KW_ONLY
@@ -266,11 +268,6 @@ class MarkovChain(OutOfCoreMixin, BaseEstimator):
     def _check_data(self, n_rows: int, rng: np.random.Generator) -> Array:
         """A column of symbols for `latently.checks`."""
         return rng.integers(0, 3, size=(n_rows, 1)).astype(np.float64)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
 
     # the long run
 

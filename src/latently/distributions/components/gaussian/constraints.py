@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from latently.distributions.components.gaussian.bounded import Box, Groups, Limits
-from latently.distributions.components.gaussian.frame import Frame, Kind
+from latently.distributions.components.gaussian.frame import Frame, Kind, covariance_shape
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.inputs import Array
 
@@ -181,7 +181,7 @@ def check_weight_box(box: Box, fixed: str) -> None:
 
 
 def _known(given: Any, kind: Kind, k: int, d: int) -> Array:
-    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+    shape = covariance_shape(kind, k, d)
     if given is None:
         return np.full(shape, np.nan)
     return _array(given, 'fixed["covariances"]', shape, exact=True)

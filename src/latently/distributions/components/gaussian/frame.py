@@ -12,6 +12,11 @@ from latently.distributions.inputs import Array
 Kind = Literal["full", "tied", "diag", "spherical"]
 
 
+def covariance_shape(kind: Kind, k: int, d: int) -> tuple[int, ...]:
+    """The shape of the covariances of k components over d columns."""
+    return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+
+
 @dataclass(frozen=True, eq=False)
 class Frame:
     """Coordinates z = (x - origin) / scale; one scale for all columns where the covariance is spherical.

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.distributions.components.gaussian.constraints import Constraints
-from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.frame import Kind, covariance_shape
 from latently.distributions.inputs import Array
 
 
@@ -16,7 +16,7 @@ def free_directions(kind: Kind, k: int, d: int, constraints: Constraints | None)
     alone, none = np.arange(k), np.zeros((k, d), bool)
     if constraints is None:
         blocks = [_weights(alone, none[:, 0]), _columns(alone, none)]
-        blocks.append(_covariances(kind, alone, np.zeros(_shape(kind, k, d), bool), d))
+        blocks.append(_covariances(kind, alone, np.zeros(covariance_shape(kind, k, d), bool), d))
     else:
         groups = constraints.groups
         blocks = [_weights(groups.weights, constraints.weights.fixed), _columns(groups.means, constraints.means.fixed)]
@@ -44,10 +44,6 @@ def count_free(kind: Kind, k: int, d: int, constraints: Constraints | None) -> i
         first = ~known[np.unique(groups.covariances)]
         covariances = first[:, 0, 0].sum() * half if kind == "full" else first.sum()
     return int(max(len(open_weights) - 1, 0) + means + covariances)
-
-
-def _shape(kind: Kind, k: int, d: int) -> tuple[int, ...]:
-    return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
 
 
 def _weights(groups: NDArray[np.intp], fixed: NDArray[np.bool_]) -> Array:

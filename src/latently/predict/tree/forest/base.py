@@ -35,18 +35,11 @@ Array = NDArray[np.float64]
 class BaseForest(ForestParameters, OutOfCoreMixin, BaseEstimator, ABC):
     """Base of random forests."""
 
+    _tags: ClassVar[dict[str, Any]] = {"allow_nan": True, "sparse": True, "target_tags.multi_output": True}
     _row_verbs: ClassVar[tuple[str, ...]] = ("predict", "predict_proba", "predict_log_proba")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _tree_class: ClassVar[Any]
     criterion: Any
     _most_bins: ClassVar[int] = MOST_BINS
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        return tags
 
     def _expected_failed_checks(self) -> dict[str, str]:
         reason = "rows are drawn at random: one of weight two is not drawn like two rows"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from warnings import warn
 
 import numpy as np
@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import CHOICES, NON_NEGATIVE, stores_parameters
 from latently.predict.tree.classifier import ClassAnswers, Criterion, DecisionTreeClassifier, class_weights
 from latently.predict.tree.forest.base import BaseForest
 from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets, class_targets, read_classes
 from latently.predict.tree.model import answers
-from latently.predict.tree.parameters import CLASS_CRITERIA, FOREST_CONSTRAINTS, REAL_0
 
 Array = NDArray[np.float64]
 
@@ -74,18 +73,12 @@ class RandomForestClassifier(ClassAnswers, ImportanceMixin, BaseForest):
     """
 
     _tree_class: ClassVar[Any] = DecisionTreeClassifier
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FOREST_CONSTRAINTS,
-        "criterion": [CLASS_CRITERIA],
-        "class_weight": [StrOptions({"balanced_subsample", "balanced"}), dict, list, None],
-        "m": [REAL_0],
-    }
 
     _: KW_ONLY
-    criterion: Criterion = "gini"
+    criterion: Annotated[Criterion, CHOICES] = "gini"
     max_features: Any = "sqrt"
-    class_weight: Any = None
-    m: float = 0.0
+    class_weight: Annotated[Any, StrOptions({"balanced_subsample", "balanced"}), dict, list, None] = None
+    m: Annotated[float, NON_NEGATIVE] = 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

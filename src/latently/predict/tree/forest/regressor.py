@@ -2,20 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
 
-from latently.learn.estimator.parameters import stores_parameters
+from latently.learn.estimator.parameters import CHOICES, Flag, stores_parameters
 from latently.predict.tree.forest.base import BaseForest
 from latently.predict.tree.forest.classifier import oob_values
 from latently.predict.tree.forest.importance import ImportanceMixin
 from latently.predict.tree.growth.targets import Targets
 from latently.predict.tree.model import answers, leaf_targets
-from latently.predict.tree.parameters import FOREST_CONSTRAINTS, NUMBER_CRITERIA
-from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers, number_goals
+from latently.predict.tree.regressor import Criterion, DecisionTreeRegressor, NumberAnswers
 
 Array = NDArray[np.float64]
 
@@ -76,23 +75,13 @@ class RandomForestRegressor(NumberAnswers, ImportanceMixin, BaseForest):
     """
 
     _tree_class: ClassVar[Any] = DecisionTreeRegressor
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FOREST_CONSTRAINTS,
-        "criterion": [NUMBER_CRITERIA],
-        "keep_targets": ["boolean"],
-    }
 
     _: KW_ONLY
-    criterion: Criterion = "squared_error"
+    criterion: Annotated[Criterion, CHOICES] = "squared_error"
     max_features: Any = 1.0
-    keep_targets: bool = False
+    keep_targets: Flag = False
 
     # learning
-
-    def _targets(self, y: Any, sample_weight: Array | None) -> tuple[Targets, Array | None]:
-        targets = number_goals(self, y)
-        self._class_counts = [1] * self.n_outputs_
-        return targets, sample_weight
 
     def _tell_tree(self, tree: Any, grown: Any) -> None:
         tree._class_counts = [1] * self.n_outputs_
