@@ -20,7 +20,6 @@ ALARM = 0.004  # chance of a false alarm over all tests
 _PATTERNS, _DEPENDS, _CELLS = 12, 40, 50
 _LEAST = 5
 _PURE = 0.005  # share of the rows that may be exceptions
-_SPLIT = 0.8  # of the variance of what is missing, by before and after a moment
 _MUCH, _NAMED = 0.2, 3
 _STORIES = 2  # findings on missing values
 MOST_COLUMNS = 150  # columns whose missing values are tested: all pairs of them are
@@ -114,19 +113,7 @@ def _compared(study: Study, mark: Aspect, other: Aspect) -> Pair:
     found = study.compare(mark, other)
     if found.rows >= found.table.sum():
         return found
-    is_fixed = (study.is_clock(other) and _is_before_or_after(mark, other)) or _is_pure(mark, other)
-    return compare(mark, other, share=1.0) if is_fixed else found
-
-
-def _is_before_or_after(mark: Aspect, other: Aspect) -> bool:
-    """Whether nearly all that is missing lies on one side of a moment, and hardly anything else."""
-    order = np.argsort(other.ranks, kind="stable")
-    gone = mark.codes[order[other.codes[order] >= 0]].astype(float)
-    before = np.cumsum(gone)[:-1]
-    n, k = len(gone), np.arange(1, len(gone))
-    spread = gone.mean() * (1 - gone.mean())
-    between = (before / k - gone.mean()) ** 2 * k / np.maximum(n - k, 1)
-    return bool(spread > 0 and between.max(initial=0.0) >= _SPLIT * spread)
+    return compare(mark, other, share=1.0) if _is_pure(mark, other) else found
 
 
 def _is_pure(mark: Aspect, other: Aspect) -> bool:

@@ -137,14 +137,14 @@ class Study:
 
     def compare(self, a: Aspect, b: Aspect) -> Pair:
         """Test whether two columns are independent; against what orders the rows, by what it leaves of the other."""
-        orders = [self.is_clock(each) or each.name in self.sort_keys for each in (a, b)]
+        orders = [self._is_clock(each) or each.name in self.sort_keys for each in (a, b)]
         if all(each.name in self.sort_keys for each in (a, b)):
             return compare(a, b, share=1.0)
         if orders == [True, False]:
             return compare(a, b, share=self._share_along(b, a))
         return compare(a, b, share=self._share_along(a, b) if orders == [False, True] else None)
 
-    def is_clock(self, aspect: Aspect) -> bool:
+    def _is_clock(self, aspect: Aspect) -> bool:
         """Whether a column only rises, or only falls, along the rows."""
         if aspect not in self.clocks:
             self.clocks[aspect] = aspect.scores is not None and self._only_moves_on(aspect.scores, aspect.codes >= 0)
