@@ -1,6 +1,7 @@
 """Trend and season: found where they are, not where there are none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from latently.report import explore
@@ -86,6 +87,8 @@ def test_a_report_tells_growth_and_season_first():
     found = explore({"month": months, "passengers": PASSENGERS}, time="month").to_dict()
     first = found["insights"][0]["text"]
     assert "passengers grows by 13 % a year and has a season of 12 months" in first
+    assert "; strength 0.9" in first
+    assert ", of the trend 0.9" in first
     assert "highest in July and lowest in November" in first
     part = found["time"]["trend"]["parts"][0]
     assert (part["unit"], part["period"], part["scale"]) == ("month", 12, "multiplied")
@@ -144,3 +147,14 @@ def test_years_in_another_unit_are_told_and_do_not_hide_the_growth():
     found = explore(table, time="year").to_dict()["insights"]
     assert any("calls grows by" in each["text"] for each in found)
     assert set(range(14, 20)) <= {row for each in found if each["finding"] == "change" for row in each["rows"]}
+
+
+def test_columns_with_a_season_of_one_length_are_one_finding():
+    days = pd.date_range("2022-01-03", periods=280)
+    rng = np.random.default_rng(0)
+    week = np.tile([0.0, 1.0, 3.0, 1.0, 0.0, -4.0, -5.0], 40)
+    table = {"day": days} | {name: size * week + rng.normal(size=280) for name, size in (("a", 1.0), ("b", 2.0))}
+    found = explore(pd.DataFrame(table), time="day").to_dict()["insights"]
+    (season,) = [each for each in found if each["finding"] == "season"]
+    assert season["columns"] == ["b", "a"]
+    assert season["text"].endswith("a has a season of this length too.")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from latently.report.findings.finding import Finding
-from latently.report.study.words import counted, number, percent, short
+from latently.report.study.words import counted, listed, number, percent, short
 
 _FAINT: Final = 0.1  # strength of a season that is not worth a finding, or
 _SMALL: Final = 0.03  # its standard deviation as a share of that of the series
@@ -44,7 +44,9 @@ def _season(entry: Entry) -> str:
     size = percent(season["size"]) if entry["scale"] == "multiplied" else number(season["size"])
     size += " between them" if peak else " from low to high"
     size += ", in proportion to the level" if entry["scale"] == "multiplied" else ""
-    how = f"({size}; strength {season['strength']:.2f})"
+    trend = entry["trend"]
+    also = f", of the trend {trend['strength']:.2f}" if trend["found"] and trend["steady"] else ""
+    how = f"({size}; strength {season['strength']:.2f}{also})"
     if entry["calendar"] or (season["years"] or 0.0) <= 1 or entry["unit"] == "year":
         return f"has a season of {counted(entry['period'], entry['unit'])}{peak} {how}"
     return f"has a cycle of {season['years']:.3g} years ({entry['period']} {entry['unit']}s) {how}"
@@ -78,16 +80,32 @@ def _size(entry: Entry) -> str:
 
 
 def trend_findings(found: dict[str, Any]) -> list[Finding]:
-    """The strongest seasons, each in one sentence, and the trends of all other columns together."""
+    """The strongest season of each length, each in one sentence, and the trends of all other columns together."""
     parts: list[Entry] = found["trend"]["parts"]
     strongest = sorted(parts, key=lambda entry: -entry["season"]["strength"])
     by_column = {entry["column"]: entry for entry in reversed(strongest) if _is_plain(entry["season"])}
-    seasonal = [entry for entry in strongest if by_column.get(entry["column"]) is entry][:2]
+    plain = [entry for entry in strongest if by_column.get(entry["column"]) is entry]
+    seasonal = list({_length(entry): entry for entry in reversed(plain)}.values())[::-1][:2]
     alone = found["trend"]["by"] is None
     rising = [entry for entry in parts if entry["trend"]["found"] and not (alone and entry in seasonal)]
     made = [_finding(entry if alone else _without_trend(entry), found) for entry in seasonal]
     made = [replace(each, text=each.text + _also(each, parts, found)) for each in made]
+    made = [_with_others(each, entry, plain) for each, entry in zip(made, seasonal, strict=True)]
     return made + ([_rising(rising, found)] if rising else [])
+
+
+def _length(entry: Entry) -> tuple[Any, ...]:
+    """What seasons of several columns have in common; a cycle that keeps to no calendar is one of its own."""
+    return (entry["period"], entry["unit"]) if entry["period"] else (entry["column"],)
+
+
+def _with_others(finding: Finding, entry: Entry, plain: list[Entry]) -> Finding:
+    """The finding, with the other columns that have a season of the same length."""
+    names = tuple(other["column"] for other in plain if _length(other) == _length(entry) and other is not entry)
+    if not names:
+        return finding
+    text = f"{finding.text} {listed(names, _TOLD)} {'has' if len(names) == 1 else 'have'} a season of this length too."
+    return replace(finding, text=text, columns=(*finding.columns, *names))
 
 
 def _is_plain(season: dict[str, Any]) -> bool:
