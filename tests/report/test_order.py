@@ -124,6 +124,29 @@ def test_series_that_depend_are_found():
     assert sum(hits) >= 19
 
 
+def test_what_goes_together_beside_a_week_that_both_have_is_found():
+    """Both repeat themselves every seven rows, so that all rows together are worth few independent ones."""
+    rng = np.random.default_rng(0)
+    week = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, -4.0, -5.0], 52)
+    holiday = rng.random(len(week)) < 0.06
+    work = (week == 0) & ~holiday
+    demand = week - 4 * (holiday & (week == 0)) + 0.5 * rng.normal(size=len(week))
+    table = {"work": work.astype(int), "demand": demand, "day": np.arange(len(week))}
+    found = explore(table, time="day").to_dict()["insights"]
+    assert any(each["finding"] == "dependency" and set(each["columns"][:2]) == {"work", "demand"} for each in found)
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5])
+def test_p_values_of_weeks_that_do_not_depend_are_even(phi):
+    """Two series with a week of their own each, and nothing else in common."""
+    week = np.tile([0.0, 1.0, 2.0, 1.0, 0.0, -2.0, -2.0], 30)
+    low = 0
+    for seed in range(60):
+        X = ar(np.random.default_rng(seed), phi, (len(week), 2)) + week[:, None]
+        low += compare(*studied(frame(X) | {"t": np.arange(len(week)) * 1.0}, "t").aspects[:2]).p < 0.05
+    assert low <= 8  # 5 % are three; more than eight have a probability below 1 %
+
+
 def test_time_orders_the_rows_before_they_are_judged():
     rng = np.random.default_rng(4)
     X = ar(rng, 0.9, (300, 2))

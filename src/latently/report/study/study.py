@@ -13,7 +13,14 @@ from latently.report.study.model import Fitted
 from latently.report.study.pairs.aspects import Aspect, classed, normal_scores, ranked
 from latently.report.study.pairs.association import Pair, compare
 from latently.report.study.prepare import Prepared
-from latently.report.study.rows.order import detrended, inflation_of_mean, innovations, memory, within
+from latently.report.study.rows.order import (
+    detrended,
+    inflation_of_mean,
+    innovations,
+    memory,
+    within,
+    without_cycle,
+)
 from latently.report.study.rows.sorting import Sorting, sort_keys, stretches_of_groups
 from latently.report.study.strange import Strangeness
 from latently.report.study.words import number, short, stamp
@@ -125,7 +132,9 @@ class Study:
         fresh = None
         if aspect.scores is not None:
             fresh = np.zeros(len(aspect.codes))
-            fresh[self.order] = normal_scores(innovations(self._in_order(aspect.scores, aspect)))
+            line = self._in_order(aspect.scores, aspect)
+            line = line if self.time is None else without_cycle(line)  # rows of a design repeat themselves too
+            fresh[self.order] = normal_scores(innovations(line))
         return replace(aspect, memory=max(clear, key=lambda each: float(each @ each)), fresh=fresh)
 
     def _memory(self, line: Values) -> Values | None:

@@ -69,16 +69,18 @@ def compare(a: Aspect, b: Aspect, *, share: float | None = None) -> Pair:
         return Pair(_exact(table) if share == 1 else p_classes, informed, _phi(table), table, False, rows)
     if (a.scores is None and b.is_graded) or (b.scores is None and a.is_graded):
         return _number_by_class(a, b, table, share, p_classes, informed)
-    if a.scores is None or b.scores is None or (not graded and min(_rarest(table)) < _RARE * share):
+    if a.scores is None or b.scores is None:
         return Pair(p_classes, informed, None, table, False, rows)
     p_ranks, r = _by_ranks(a, b, a.scores, b.scores, rows)
-    tests = [p_classes, p_ranks]
-    if share > 1 and a.fresh is not None and b.fresh is not None:
-        p_fresh, _ = _by_ranks(a, b, a.fresh, b.fresh, table.sum())
-        p_ranks = min(p_ranks, p_fresh)
-        tests = [*tests, p_fresh]
-    strength = max(informed, abs(r) if p_ranks < 0.05 else 0.0)
-    return Pair(min(1.0, len(tests) * min(tests)), strength, r, table, p_ranks <= p_classes, rows)
+    enough = np.inf if graded else min(_rarest(table)) / _RARE
+    by_rank = [p_ranks] if enough >= share else []
+    if share > 1 and enough >= 1 and a.fresh is not None and b.fresh is not None:
+        by_rank.append(_by_ranks(a, b, a.fresh, b.fresh, table.sum())[0])
+    if not by_rank:
+        return Pair(p_classes, informed, None, table, False, rows)
+    tests = [p_classes, *by_rank]
+    strength = max(informed, abs(r) if min(by_rank) < 0.05 else 0.0)
+    return Pair(min(1.0, len(tests) * min(tests)), strength, r, table, min(by_rank) <= p_classes, rows)
 
 
 def _number_by_class(a: Aspect, b: Aspect, table: Values, share: float, p_classes: float, informed: float) -> Pair:

@@ -14,6 +14,7 @@ Values = NDArray[np.float64]
 _CLEAR = 1e-3  # p-value below which rows count as dependent
 _FIRST = 10  # lags that the test looks at
 _MOST_LAGS, _ORDERS = 1000, 3
+_CYCLES = (*range(2, 61), 168, 365)  # rows after which a series may repeat itself; it must do so eight times
 
 
 def autocorrelation(x: Values, lags: int) -> Values:
@@ -108,6 +109,26 @@ def innovations(x: Values) -> Values:
         before = lagged(x, order)
         rest = x - before @ np.linalg.lstsq(before[there], x[there], rcond=None)[0]
         price = there.sum() * np.log(max(float(np.nanvar(rest)), 1e-300)) + order * np.log(there.sum())
+        if price < least:
+            best, least = rest, price
+    return best
+
+
+def without_cycle(x: Values) -> Values:
+    """Values less the mean of their phase, if the series repeats itself after a fixed number of rows; NaN stays.
+
+    Examples
+    --------
+    >>> week = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 4.0], 20)
+    >>> bool(np.abs(without_cycle(week + np.arange(140) % 2)).max() < 0.6)
+    True
+    """
+    there = np.flatnonzero(~np.isnan(x))
+    best, least = x, 0.0
+    for cycle in (each for each in _CYCLES if 8 * each <= len(there)):
+        rest = within(x, np.arange(len(x)) % cycle)
+        share = float(rest[there] @ rest[there]) / max(float(((x[there] - x[there].mean()) ** 2).sum()), 1e-300)
+        price = len(there) * np.log(max(share, 1e-300)) + cycle * np.log(len(there))
         if price < least:
             best, least = rest, price
     return best
