@@ -1,7 +1,7 @@
 """What is missing: where, together with what, whether it depends on other columns, and what it probably was."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,11 +109,10 @@ def _depends(study: Study, gone: dict[str, NDArray[np.bool_]]) -> list[dict[str,
 
 
 def _compared(study: Study, mark: Aspect, other: Aspect) -> Pair:
-    """By all rows, if a column says exactly where another is missing: no memory of rows brings that."""
-    found = study.compare(mark, other)
-    if found.rows >= found.table.sum():
-        return found
-    return compare(mark, other, share=1.0) if _is_pure(mark, other) else found
+    """By all rows, as strong as can be, if a column says exactly where another is missing: no memory brings that."""
+    if _is_pure(mark, other):
+        return replace(compare(mark, other, share=1.0), strength=1.0)
+    return study.compare(mark, other)
 
 
 def _is_pure(mark: Aspect, other: Aspect) -> bool:
