@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.distributions.components.gaussian.bounded import Box, _filled, boxed
+from latently.distributions.components.gaussian.limits.bounded import Box, _filled, boxed
 from latently.distributions.components.gaussian.params import KINDS
 
 IRIS = load_iris().data

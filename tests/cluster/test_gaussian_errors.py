@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.distributions.components.gaussian.free import free_directions
+from latently.distributions.components.gaussian.limits.free import free_directions
 from latently.distributions.components.gaussian.params import KINDS
 
 IRIS, SPECIES = load_iris(return_X_y=True)

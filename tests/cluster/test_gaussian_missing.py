@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris
 
 from latently.cluster import GaussianMixture
-from latently.distributions.components.gaussian.missing import patterns_of
+from latently.distributions.components.gaussian.incomplete.missing import patterns_of
 from latently.distributions.components.gaussian.params import KINDS
 
 NAN = np.nan

@@ -11,8 +11,9 @@ from sklearn.datasets import load_iris, load_wine
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian.compiled_fit import climbed
 from latently.cluster.gaussian.given import stored_params
-from latently.distributions.components.gaussian import missing as gaussian_missing
-from latently.distributions.components.gaussian.conditional import (
+from latently.distributions.components.gaussian.frame import Frame
+from latently.distributions.components.gaussian.incomplete import missing as gaussian_missing
+from latently.distributions.components.gaussian.incomplete.conditional import (
     coloured,
     describe_incomplete,
     expect_incomplete,
@@ -21,10 +22,9 @@ from latently.distributions.components.gaussian.conditional import (
     split_in_two,
     suits_precisions,
 )
-from latently.distributions.components.gaussian.frame import Frame
-from latently.distributions.components.gaussian.missing import expect_missing, joint_missing
+from latently.distributions.components.gaussian.incomplete.missing import expect_missing, joint_missing
+from latently.distributions.components.gaussian.incomplete.patterns import patterns_of
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.learn.engine.em import ObjectiveFell
 
 NONE = np.empty(0)

@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from latently.cluster import GaussianMixture
-from latently.distributions.components.gaussian.conditional import incomplete_rows, split_in_two
+from latently.distributions.components.gaussian.incomplete.conditional import incomplete_rows, split_in_two
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.impute import Imputer
 from latently.impute.search import Search, _alone, _frame, _framed, _strength

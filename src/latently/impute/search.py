@@ -9,14 +9,14 @@ from scipy.special import entr, softmax
 from latently.cluster import GaussianMixture
 from latently.cluster.gaussian.compiled_fit import climbed
 from latently.cluster.gaussian.model import GaussianFit
-from latently.distributions.components.gaussian.conditional import (
+from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
+from latently.distributions.components.gaussian.incomplete.conditional import (
     IncompleteRows,
     incomplete_rows,
     joint_incomplete,
     split_in_two,
 )
-from latently.distributions.components.gaussian.frame import Frame, Kind, frame_of
-from latently.distributions.components.gaussian.free import count_free
+from latently.distributions.components.gaussian.limits.free import count_free
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.spread import SAMPLE_ROWS, within_deviation
 from latently.learn.engine.protocol import Array

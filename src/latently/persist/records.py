@@ -15,7 +15,7 @@ RECORDS = {
     "numeric-block/1": "latently.distributions.components.numeric:NumericBlock",
     "full-block/1": "latently.distributions.components.full:FullBlock",
     "full-constraints/1": "latently.distributions.components.full_constraints:FullLimits",
-    "gaussian-limits/1": "latently.distributions.components.gaussian.bounded:Limits",
+    "gaussian-limits/1": "latently.distributions.components.gaussian.limits.bounded:Limits",
     "binary-block/1": "latently.distributions.components.binary:BinaryBlock",
     "category-block/1": "latently.distributions.components.categories:CategoryBlock",
     "count-block/1": "latently.distributions.components.counts:CountBlock",

@@ -21,6 +21,8 @@ from latently.report.asked import Asked, check_names, check_numbers, check_row_n
 from latently.report.fix.steps import steps
 from latently.report.reading.table import column_views, read_column
 from latently.report.report import Report
+from latently.report.sections.along_time.section import MOST_ROWS as TIME_ROWS
+from latently.report.sections.along_time.section import time as follow
 from latently.report.sections.anomalies import anomalies
 from latently.report.sections.clusters import clusters
 from latently.report.sections.columns import columns
@@ -33,8 +35,6 @@ from latently.report.sections.second_opinion import chosen
 from latently.report.sections.selection import selection
 from latently.report.sections.target import MOST_ROWS as TARGET_ROWS
 from latently.report.sections.target import target as predict
-from latently.report.sections.time import MOST_ROWS as TIME_ROWS
-from latently.report.sections.time import time as follow
 from latently.report.series.evident import evident_time
 from latently.report.study.columns import Codes, Column, judge
 from latently.report.study.learning import learn

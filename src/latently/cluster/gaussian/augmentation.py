@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latently.cluster.gaussian.model import GaussianMixtureModel
-from latently.distributions.components.gaussian.conditional import (
+from latently.distributions.components.gaussian.incomplete.conditional import (
     IncompleteRows,
     coloured,
     describe_incomplete,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from latently import compiled
-from latently.distributions.components.gaussian.conditional import IncompleteRows
+from latently.distributions.components.gaussian.incomplete.conditional import IncompleteRows
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import ILL_DEFINED, GaussianParams
 from latently.learn.engine.em import ROUNDING, Fit, ObjectiveFell

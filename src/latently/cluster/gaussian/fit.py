@@ -17,8 +17,8 @@ from latently.cluster.gaussian.reseed import revived
 from latently.cluster.gaussian.start import column_moments, data_frame, params_from, start_params
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource, KeptSource
 from latently.data.tables.matrix import FloatArray
-from latently.distributions.components.gaussian.conditional import incomplete_rows
 from latently.distributions.components.gaussian.frame import Frame
+from latently.distributions.components.gaussian.incomplete.conditional import incomplete_rows
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import heaviest_first

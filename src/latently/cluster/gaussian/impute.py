@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from latently.cluster.gaussian.augmentation import drawn_components, drawn_parameters, shares_of
 from latently.cluster.gaussian.given import stored_params
 from latently.cluster.gaussian.uncertainty import likelihood_covariances, observed_rows, widened
-from latently.distributions.components.gaussian.conditional import (
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.incomplete.conditional import (
     IncompleteRows,
     coloured,
     describe_incomplete,
     incomplete_rows,
 )
-from latently.distributions.components.gaussian.frame import Kind
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.learn.engine.augmentation import sample_factor
 from latently.learn.engine.protocol import Array

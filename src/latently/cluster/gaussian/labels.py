@@ -8,9 +8,9 @@ from scipy.optimize import linear_sum_assignment
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
 from latently.data.tables.matrix import FloatArray
+from latently.distributions.components.gaussian.incomplete.patterns import patterns_of
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.learn.engine.protocol import Array
 from latently.learn.estimator.labels import UNKNOWN, Labels
 

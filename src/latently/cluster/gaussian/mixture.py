@@ -19,10 +19,10 @@ from latently.cluster.gaussian.standard_errors import GaussianErrors
 from latently.data.sources.chunks import ChunkSource
 from latently.data.tables.matrix import FloatArray, check_weights
 from latently.decide.mixin import DecideMixin
-from latently.distributions.components.gaussian.constraints import read_constraints
 from latently.distributions.components.gaussian.frame import Kind
-from latently.distributions.components.gaussian.free import count_free
-from latently.distributions.components.gaussian.missing import sorted_by_pattern
+from latently.distributions.components.gaussian.incomplete.missing import sorted_by_pattern
+from latently.distributions.components.gaussian.limits.constraints import read_constraints
+from latently.distributions.components.gaussian.limits.free import count_free
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import names_components, read_prior

@@ -9,13 +9,13 @@ from latently import compiled
 from latently.data.sources.chunks import Chunk
 from latently.data.tables.matrix import FloatArray
 from latently.distributions.components.gaussian.collapse import lost_nats
-from latently.distributions.components.gaussian.constraints import Constraints
 from latently.distributions.components.gaussian.frame import Frame, Kind
 from latently.distributions.components.gaussian.gradient import pack, packed_gradient, unpack
-from latently.distributions.components.gaussian.missing import chunk_patterns, expect_missing, joint_missing
+from latently.distributions.components.gaussian.incomplete.missing import chunk_patterns, expect_missing, joint_missing
+from latently.distributions.components.gaussian.incomplete.patterns import patterns_of
+from latently.distributions.components.gaussian.limits.constraints import Constraints
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import SLACK, GaussianParams, powers_of_two, upper_triangle
-from latently.distributions.components.gaussian.patterns import patterns_of
 from latently.distributions.components.gaussian.prior import GaussianPrior, MixturePrior, relative_prior
 from latently.distributions.components.gaussian.update import updated
 from latently.distributions.components.gaussian.wide import banded_joint, suits_bands

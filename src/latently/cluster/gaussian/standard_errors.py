@@ -11,8 +11,8 @@ from latently.cluster.gaussian.given import stored_params
 from latently.cluster.gaussian.labels import with_labels
 from latently.cluster.gaussian.model import GaussianMixtureModel
 from latently.data.sources.chunks import ChunkSource
-from latently.distributions.components.gaussian.free import free_directions
 from latently.distributions.components.gaussian.gradient import gradients, packed_scores
+from latently.distributions.components.gaussian.limits.free import free_directions
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.order import labelled_components
 from latently.learn.engine.information import inverse_information

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from latently.data.sources.chunks import Chunk, ChunkSource, KeptSource
 from latently.data.stored.source import StoredSource
-from latently.distributions.components.gaussian.patterns import patterns_of
+from latently.distributions.components.gaussian.incomplete.patterns import patterns_of
 from latently.learn.engine.protocol import Array
 from latently.learn.engine.reduce import mapping
 from latently.learn.engine.start import drawn_places, sample_rows

@@ -9,8 +9,8 @@ import numpy as np
 
 from latently.distributions import ColumnError, Distribution
 from latently.distributions.components.base import Block
-from latently.distributions.components.gaussian.bounded import Box, best_weights
-from latently.distributions.components.gaussian.constraints import check_weight_box, read_bounds, read_groups
+from latently.distributions.components.gaussian.limits.bounded import Box, best_weights
+from latently.distributions.components.gaussian.limits.constraints import check_weight_box, read_bounds, read_groups
 from latently.distributions.components.slab import Ints, Mask
 from latently.distributions.inputs import Array
 

@@ -7,9 +7,14 @@ from typing import Any, Self
 import numpy as np
 
 from latently.distributions.components.constraints import Allowed, check_names
-from latently.distributions.components.gaussian.bounded import Box, Groups, Limits
-from latently.distributions.components.gaussian.constraints import check_matrix, read_bounds, read_groups, shared_known
 from latently.distributions.components.gaussian.frame import unit_frame
+from latently.distributions.components.gaussian.limits.bounded import Box, Groups, Limits
+from latently.distributions.components.gaussian.limits.constraints import (
+    check_matrix,
+    read_bounds,
+    read_groups,
+    shared_known,
+)
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.slab import Ints
 from latently.distributions.inputs import Array

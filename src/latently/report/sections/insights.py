@@ -21,14 +21,14 @@ from latently.report.findings.rows.row_numbers import RowNumbers
 from latently.report.findings.rows.slips import slips
 from latently.report.findings.rules import rules
 from latently.report.findings.spelling import spellings
+from latently.report.sections.along_time.change import change_findings
+from latently.report.sections.along_time.section import states_finding
+from latently.report.sections.along_time.words import trend_findings
 from latently.report.sections.anomalies import anomaly_finding
-from latently.report.sections.change import change_findings
 from latently.report.sections.clusters import cluster_finding
 from latently.report.sections.dependencies import dependency_findings, order_finding
 from latently.report.sections.missing import missing_findings
 from latently.report.sections.target import leakage_findings, target_finding
-from latently.report.sections.time import states_finding
-from latently.report.sections.trend_words import trend_findings
 from latently.report.study.pairs.aspects import Aspect
 from latently.report.study.pairs.association import compare
 from latently.report.study.study import Study

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latently.distributions.components.gaussian.block import GaussianBlock
-from latently.distributions.components.gaussian.constraints import read_constraints
-from latently.distributions.components.gaussian.fixed import FixedGaussianBlock
+from latently.distributions.components.gaussian.limits.constraints import read_constraints
+from latently.distributions.components.gaussian.limits.fixed import FixedGaussianBlock
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior
 from latently.distributions.floor import Floor

@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from latently.distributions.components.gaussian.constraints import Constraints, read_constraints
-from latently.distributions.components.gaussian.fixed import FixedGaussianBlock
+from latently.distributions.components.gaussian.limits.constraints import Constraints, read_constraints
+from latently.distributions.components.gaussian.limits.fixed import FixedGaussianBlock
 from latently.distributions.components.gaussian.mixtures import GaussianMixtures, Mixtures
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.gaussian.prior import GaussianPrior

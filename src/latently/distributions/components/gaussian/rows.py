@@ -7,7 +7,8 @@ import numpy as np
 from scipy import special
 
 from latently import compiled
-from latently.distributions.components.gaussian.conditional import (
+from latently.distributions.components.gaussian.frame import unit_frame
+from latently.distributions.components.gaussian.incomplete.conditional import (
     IncompleteRows,
     coloured,
     describe_incomplete,
@@ -15,7 +16,6 @@ from latently.distributions.components.gaussian.conditional import (
     incomplete_rows,
     joint_incomplete,
 )
-from latently.distributions.components.gaussian.frame import unit_frame
 from latently.distributions.components.gaussian.moments import GaussianMoments
 from latently.distributions.components.gaussian.params import LOG_2PI, GaussianParams
 from latently.distributions.components.slab import Ints, Slab

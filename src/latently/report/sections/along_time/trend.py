@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.report.sections.change import changes, without_rescaled
-from latently.report.sections.trend_part import part_entry
+from latently.report.sections.along_time.change import changes, without_rescaled
+from latently.report.sections.along_time.part import part_entry
 from latently.report.series.breaks import breaks
 from latently.report.series.calendar import dated, is_calendar, is_measured, is_shared
 from latently.report.series.decompose import Parts, decompose, movement

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from latently.report.sections.trend_words import part_text
+from latently.report.sections.along_time.words import part_text
 from latently.report.series.cycle import clearest_cycle
 from latently.report.series.decompose import ALARM, Parts
 from latently.report.series.line import Line

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from latently.distributions.components.gaussian.block import GaussianBlock
-from latently.distributions.components.gaussian.bounded import Limits
-from latently.distributions.components.gaussian.constraints import Constraints
 from latently.distributions.components.gaussian.frame import unit_frame
+from latently.distributions.components.gaussian.limits.bounded import Limits
+from latently.distributions.components.gaussian.limits.constraints import Constraints
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.components.slab import Mask
 from latently.distributions.inputs import Array

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from latently.distributions.components.gaussian.constraints import Constraints
 from latently.distributions.components.gaussian.frame import Kind, covariance_shape
+from latently.distributions.components.gaussian.limits.constraints import Constraints
 from latently.distributions.inputs import Array
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from latently.distributions.components.gaussian.bounded import Box, Groups, Limits
 from latently.distributions.components.gaussian.frame import Frame, Kind, covariance_shape
+from latently.distributions.components.gaussian.limits.bounded import Box, Groups, Limits
 from latently.distributions.components.gaussian.params import GaussianParams
 from latently.distributions.inputs import Array
 

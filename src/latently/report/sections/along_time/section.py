@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from latently.cluster import Mixture
 from latently.learn import select
 from latently.report.findings.finding import Finding
-from latently.report.sections.trend import trends
+from latently.report.sections.along_time.trend import trends
 from latently.report.sections.typical import typical
 from latently.report.study.columns import Column
 from latently.report.study.model import quiet

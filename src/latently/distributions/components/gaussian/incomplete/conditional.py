@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from latently import compiled
 from latently.distributions.components.gaussian.frame import Frame
+from latently.distributions.components.gaussian.incomplete.patterns import Patterns
 from latently.distributions.components.gaussian.params import GaussianParams
-from latently.distributions.components.gaussian.patterns import Patterns
 from latently.distributions.inputs import Array
 
 # Largest precision of a column given the others, in the frame: above it the other way keeps more digits.

@@ -6,15 +6,15 @@ from latently import compiled
 from latently.data.sources.bounds import CHUNK_ROWS
 from latently.data.sources.chunks import ArraySource, Chunk, ChunkSource
 from latently.data.tables.matrix import FloatArray
-from latently.distributions.components.gaussian.conditional import (
+from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.incomplete.conditional import (
     expect_incomplete,
     incomplete_rows,
     joint_incomplete,
     suits_precisions,
 )
-from latently.distributions.components.gaussian.frame import Kind
+from latently.distributions.components.gaussian.incomplete.patterns import Patterns, patterns_of
 from latently.distributions.components.gaussian.params import GaussianParams, powers_of_two
-from latently.distributions.components.gaussian.patterns import Patterns, patterns_of
 from latently.distributions.inputs import Array
 
 _BLOCK = 256  # rows of a pattern at a time

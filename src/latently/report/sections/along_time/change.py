@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from latently.report.findings.finding import Finding
-from latently.report.sections.trend_words import rate, series_name
+from latently.report.sections.along_time.words import rate, series_name
 from latently.report.series.breaks import Break
 from latently.report.series.decompose import Parts
 from latently.report.series.line import Line

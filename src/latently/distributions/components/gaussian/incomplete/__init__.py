@@ -1,0 +1,1 @@
+"""Rows of Gaussian components with missing values."""

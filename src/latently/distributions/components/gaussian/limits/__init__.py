@@ -1,0 +1,1 @@
+"""Gaussian components of which parameters are fixed, bounded or tied."""

@@ -1,0 +1,1 @@
+"""What columns do along time: trend and season, breaks, states."""
