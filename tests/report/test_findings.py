@@ -255,3 +255,11 @@ def test_a_number_does_not_fall_with_a_category_of_two():
     assert "falls" not in pair["text"]
     assert "rises" not in pair["text"]
     assert "where" in pair["text"]
+
+
+def test_wards_that_differ_by_their_letter_are_no_slips():
+    wards = ["inpatient ward a"] * 200 + ["inpatient ward b"] * 2 + ["emergency"] * 100 + ["emergncy"]
+    found = explore({"ward": wards, "x": np.arange(len(wards)) * 7919 % 1000}).to_dict()["insights"]
+    (spelling,) = [each for each in found if each["finding"] == "spelling"]
+    assert "'emergency' (100 rows) and 'emergncy' (1)" in spelling["text"]
+    assert "ward" not in spelling["text"].removeprefix("ward")

@@ -15,6 +15,7 @@ from latently.report.study.words import counted, cut, short
 _MOST_LEVELS: Final = 300
 _LONG: Final = 5  # letters, from which a slip of one key is more likely than another word
 _RARE, _COMMON = 0.02, 20  # a slip is so rare beside the right spelling, which is so common
+_LETTERED: Final = re.compile(r"[\s_-]\w$")  # one of several, such as "ward b", in which a letter is no slip
 _ALIASES: Final = (
     ("us", "usa", "unitedstates", "unitedstatesofamerica"),
     ("uk", "gb", "gbr", "unitedkingdom", "greatbritain"),
@@ -68,7 +69,8 @@ def variants(levels: list[str], counts: list[int]) -> list[list[str]]:
             groups[long] += groups.pop(short_form)
     keys = list(groups)
     sizes = {key: sum(counts[at] for at in groups[key]) for key in keys}
-    for rare, common in _slips(keys, sizes):
+    lettered = {_plain(level) for level in levels if _LETTERED.search(level.strip())}
+    for rare, common in _slips([key for key in keys if key not in lettered], sizes):
         if rare in groups and common in groups:
             groups[common] += groups.pop(rare)
     found = [sorted(places, key=lambda at: -counts[at]) for places in groups.values() if len(places) > 1]
