@@ -76,7 +76,7 @@ def test_least_squares_has_the_textbook_interval():
     rng = np.random.default_rng(0)
     X, y, new, _ = problem(12, 4, rng)
     design = np.column_stack([np.ones(12), X])
-    beta, squares, *_ = np.linalg.lstsq(design, y)
+    beta, squares, *_ = np.linalg.lstsq(design, y, rcond=None)
     at = np.column_stack([np.ones(len(new)), new])
     scale = np.sqrt(squares[0] / 7 * (1 + np.einsum("ij,jk,ik->i", at, np.linalg.inv(design.T @ design), at)))
     expected = np.column_stack([at @ beta + s * stats.t(7).ppf(0.95) * scale for s in (-1, 1)])

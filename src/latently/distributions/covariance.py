@@ -148,5 +148,7 @@ def _near_mean(X: NDArray[Any], weights: Array | None, size: int, total: float) 
 
 def regression(covariance: Array, given: NDArray[np.bool_]) -> Array:
     """Regression coefficients (d_m, d_o) of the other columns on the given ones."""
+    if given.all() or not given.any():
+        return np.zeros((int((~given).sum()), int(given.sum())))
     lower = factor(covariance[np.ix_(given, given)])
     return np.asarray(linalg.cho_solve((lower, True), covariance[np.ix_(given, ~given)], check_finite=False)).T

@@ -248,14 +248,14 @@ def lazy_map(f: Callable[[Any], Any], X: Any, like: Any = None) -> Any:
     check_open(current_client())
     like = _answer_about_nothing(f, X) if like is None else like
     # A name of its own: Dask would otherwise make one by pickling the function, which may hold a large model.
-    run, token = partial(_alone, f, like), f"latently-{uuid.uuid4().hex}"
+    run, name = partial(_alone, f, like), f"latently-{uuid.uuid4().hex}"
     if hasattr(X, "columns"):
-        return X.map_partitions(run, meta=like, token=token, enforce_metadata=False)
+        return X.map_partitions(run, meta=like, token=name, enforce_metadata=False)
     if not isinstance(like, np.ndarray):
         raise TypeError("the result of a Dask array is an array: give a Dask dataframe to get one")
     blocks = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
     shape: dict[str, Any] = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (blocks.chunks[0], like.shape[1:])}
-    return blocks.map_blocks(run, dtype=like.dtype, meta=like, token=token, **shape)
+    return blocks.map_blocks(run, dtype=like.dtype, meta=like, name=name, **shape)
 
 
 def _answer_about_nothing(f: Callable[[Any], Any], X: Any) -> Any:

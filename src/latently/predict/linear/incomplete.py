@@ -24,6 +24,8 @@ def conditional(cov: Array, seen: NDArray[np.bool_]) -> tuple[Array, Array]:
 def _solve(A: Array, B: Array) -> Any:
     scale = np.sqrt(np.maximum(np.diagonal(A), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
+    if not B.size:  # nothing is seen, or nothing is missing
+        return np.zeros_like(B)
     inner = A / scale / scale[:, None] + 1e-12 * np.eye(len(A))
     return cho_solve(cho_factor(inner, lower=True), B / scale[:, None]) / scale[:, None]
 
